@@ -11,9 +11,10 @@
 --                            machine has a known one
 --           submitted, started, evicted, failed, finished, killed, lost   events of tasks in the hour
 -- Used by:  users who draw load over time; load --interval 1h has the same sums
--- An hour without an event of any task and without a closed attempt has no row. The state at the start of
--- an hour is the sum of all earlier changes; a change within the hour counts from its own time on. From ADD
--- to REMOVE, a machine has its last known capacity. The windows of used CPU are those of q06.
+-- Every hour has a row from that of the first event of a task to the last in which a task runs or waits
+-- or has an event (up to a million hours). The state at the start of an hour is the sum of all earlier
+-- changes; a change within the hour counts from its own time on. From ADD to REMOVE, a machine has its last
+-- known capacity. The windows of used CPU are those of q06.
 WITH starts AS (
   SELECT job_id, task_index, memory_request,
          CAST(row_number() OVER (PARTITION BY job_id, task_index ORDER BY time_us, row_id) AS BIGINT) AS attempt
@@ -91,38 +92,38 @@ known AS (
 ),
 changes AS (
   SELECT from_us AS time_us, 1 AS tasks, cpu, memory, 0 AS waiting,
-         CAST(0 AS DOUBLE) AS cpu_capacity, CAST(0 AS DOUBLE) AS memory_capacity, 1 AS is_shown
+         CAST(0 AS DOUBLE) AS cpu_capacity, CAST(0 AS DOUBLE) AS memory_capacity, 1 AS is_of_tasks
   FROM held
   UNION ALL
   SELECT to_us AS time_us, -1 AS tasks, -cpu AS cpu, -memory AS memory, 0 AS waiting,
-         CAST(0 AS DOUBLE) AS cpu_capacity, CAST(0 AS DOUBLE) AS memory_capacity, 1 AS is_shown
+         CAST(0 AS DOUBLE) AS cpu_capacity, CAST(0 AS DOUBLE) AS memory_capacity, 1 AS is_of_tasks
   FROM held
   UNION ALL
   SELECT from_us AS time_us, 0 AS tasks, CAST(0 AS DOUBLE) AS cpu, CAST(0 AS DOUBLE) AS memory, 1 AS waiting,
-         CAST(0 AS DOUBLE) AS cpu_capacity, CAST(0 AS DOUBLE) AS memory_capacity, 0 AS is_shown
+         CAST(0 AS DOUBLE) AS cpu_capacity, CAST(0 AS DOUBLE) AS memory_capacity, 1 AS is_of_tasks
   FROM waits
   WHERE from_us < to_us
   UNION ALL
   SELECT to_us AS time_us, 0 AS tasks, CAST(0 AS DOUBLE) AS cpu, CAST(0 AS DOUBLE) AS memory, -1 AS waiting,
-         CAST(0 AS DOUBLE) AS cpu_capacity, CAST(0 AS DOUBLE) AS memory_capacity, 0 AS is_shown
+         CAST(0 AS DOUBLE) AS cpu_capacity, CAST(0 AS DOUBLE) AS memory_capacity, 1 AS is_of_tasks
   FROM waits
   WHERE from_us < to_us
   UNION ALL
   SELECT from_us AS time_us, 0 AS tasks, CAST(0 AS DOUBLE) AS cpu, CAST(0 AS DOUBLE) AS memory, 0 AS waiting,
-         cpu AS cpu_capacity, memory AS memory_capacity, 0 AS is_shown
+         cpu AS cpu_capacity, memory AS memory_capacity, 0 AS is_of_tasks
   FROM up
   UNION ALL
   SELECT to_us AS time_us, 0 AS tasks, CAST(0 AS DOUBLE) AS cpu, CAST(0 AS DOUBLE) AS memory, 0 AS waiting,
-         -cpu AS cpu_capacity, -memory AS memory_capacity, 0 AS is_shown
+         -cpu AS cpu_capacity, -memory AS memory_capacity, 0 AS is_of_tasks
   FROM up
 ),
 rest AS (
   SELECT time_us - time_us % 3600000000 AS hour_us, 3600000000 - time_us % 3600000000 AS rest_us,
-         tasks, cpu, memory, waiting, cpu_capacity, memory_capacity, is_shown
+         tasks, cpu, memory, waiting, cpu_capacity, memory_capacity, is_of_tasks
   FROM changes
 ),
 changed AS (
-  SELECT hour_us, MAX(is_shown) AS is_shown,
+  SELECT hour_us, MAX(is_of_tasks) AS is_of_tasks,
          SUM(tasks) AS tasks, SUM(tasks * rest_us) AS tasks_us,
          SUM(cpu) AS cpu, SUM(cpu * rest_us) AS cpu_us,
          SUM(memory) AS memory, SUM(memory * rest_us) AS memory_us,
@@ -145,14 +146,42 @@ events AS (
   WHERE time_us < 9223372036854775807
   GROUP BY time_us - time_us % 3600000000
 ),
-hours AS (
-  SELECT hour_us FROM changed
+busy AS (
+  SELECT hour_us FROM changed WHERE is_of_tasks = 1
   UNION
   SELECT hour_us FROM events
 ),
+span AS (
+  SELECT MIN(b.hour_us) AS first_us,
+         MAX(CASE WHEN s.task_window_end_us < b.hour_us THEN s.task_window_end_us - s.task_window_end_us % 3600000000
+                  ELSE b.hour_us END) AS last_us
+  FROM busy AS b
+  CROSS JOIN settings AS s
+),
+digits AS (
+  SELECT 0 AS digit UNION ALL SELECT 1 AS digit UNION ALL SELECT 2 AS digit UNION ALL SELECT 3 AS digit
+  UNION ALL SELECT 4 AS digit UNION ALL SELECT 5 AS digit UNION ALL SELECT 6 AS digit UNION ALL SELECT 7 AS digit
+  UNION ALL SELECT 8 AS digit UNION ALL SELECT 9 AS digit
+),
+thousands AS (
+  SELECT 100 * a.digit + 10 * b.digit + c.digit AS number
+  FROM digits AS a
+  CROSS JOIN digits AS b
+  CROSS JOIN digits AS c
+),
+each_hour AS (
+  SELECT p.first_us + CAST(1000 * a.number + b.number AS BIGINT) * 3600000000 AS hour_us, p.last_us
+  FROM thousands AS a
+  CROSS JOIN thousands AS b
+  CROSS JOIN span AS p
+),
+hours AS (
+  SELECT hour_us FROM changed
+  UNION
+  SELECT hour_us FROM each_hour WHERE hour_us <= last_us
+),
 levels AS (
   SELECT h.hour_us,
-         CASE WHEN e.hour_us IS NULL THEN c.is_shown ELSE 1 END AS is_shown,
          COALESCE(c.tasks_us, 0) - 3600000000 * COALESCE(c.tasks, 0) AS tasks_us,
          COALESCE(c.cpu_us, 0.0) - 3600000000 * COALESCE(c.cpu, 0.0) AS cpu_us,
          COALESCE(c.memory_us, 0.0) - 3600000000 * COALESCE(c.memory, 0.0) AS memory_us,
@@ -182,5 +211,6 @@ SELECT l.hour_us,
        l.submitted, l.started, l.evicted, l.failed, l.finished, l.killed, l.lost
 FROM levels AS l
 CROSS JOIN known AS k
-WHERE l.is_shown = 1
+CROSS JOIN span AS p
+WHERE p.first_us <= l.hour_us AND l.hour_us <= p.last_us
 ORDER BY l.hour_us;

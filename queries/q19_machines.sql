@@ -1,8 +1,9 @@
 -- Question: what did each machine do: how long was it up, what ran on it, and how did that end?
--- Tables:   q03_attempts, q10_machine_periods, settings
+-- Tables:   q03_attempts, q10_machine_periods, task_events, settings
 -- Key:      machine_id
 -- Columns:  machine_id        of machine_events
---           up_s              s in service, up to the end of the window
+--           up_s              s in service, up to the end of the window; if times are dates, from the first
+--                             event of a task on
 --           outage_count      times that it left
 --           attempt_count     attempts that ran on it
 --           job_count         jobs with an attempt on it
@@ -17,11 +18,17 @@ WITH windows AS (
   SELECT CASE WHEN job_window_end_us < task_window_end_us THEN task_window_end_us ELSE job_window_end_us END AS end_us
   FROM settings
 ),
+began AS (
+  SELECT CASE WHEN 315360000000000 <= MIN(time_us) THEN MIN(time_us) ELSE 0 END AS first_us
+  FROM task_events
+),
 cut AS (
-  SELECT p.machine_id, p.event_type, p.start_us,
+  SELECT p.machine_id, p.event_type,
+         CASE WHEN p.start_us < b.first_us THEN b.first_us ELSE p.start_us END AS start_us,
          CASE WHEN p.end_us IS NULL OR w.end_us < p.end_us THEN w.end_us ELSE p.end_us END AS end_us
   FROM q10_machine_periods AS p
   CROSS JOIN windows AS w
+  CROSS JOIN began AS b
 ),
 periods AS (
   SELECT machine_id,

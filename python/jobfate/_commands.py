@@ -17,6 +17,7 @@ __all__ = [
     "classify",
     "describe",
     "load",
+    "episodes",
     "machines",
     "account",
     "monthly",
@@ -469,6 +470,63 @@ def load(
             "--resource": resource,
             "--memory": memory,
             "--fragmentation": fragmentation,
+            "--open-attempts": open_attempts,
+            "--columns": Each(columns),
+            "--sort": sort,
+            "--top": top,
+            "--out": out,
+            "--chart-format": Each(chart_format),
+            "--chart-width": chart_width,
+            "--no-title": no_title,
+            "--window-end": window_end,
+        },
+    )
+
+
+def episodes(
+    lake: Place | None = None,
+    *,
+    interval: Words | None = None,
+    times: Number | None = None,
+    least: Number | None = None,
+    most: Number | None = None,
+    open_attempts: Literal["job-end", "window-end"] | None = None,
+    columns: Words | None = None,
+    sort: Word | None = None,
+    top: Number | None = None,
+    out: Place | None = None,
+    chart_format: Words | None = None,
+    chart_width: Words | None = None,
+    no_title: bool = False,
+    window_end: Number | None = None,
+) -> Result:
+    """Show hours in which far more than usual happened.
+
+    lake: Folder of the lake [default: lake]
+    interval: Length of an interval: 10m, 1h or 1d
+    times: Times the mean above which an interval stands out [default: 5]
+    least: An interval stands out if it has at least so many events [default: 10]
+    most: Number of episodes shown of each kind of event [default: 10]
+    open_attempts: When an attempt without a recorded end is closed [default: job-end]
+    columns: Columns to show: `all`, or a list of names
+    sort: Column to sort the rows by, `NAME` or `NAME:desc`
+    top: Rows to show, after --sort
+    out: Folder for result.json, data and charts
+    chart_format: Formats of charts: svg, png, pdf
+    chart_width: Width of charts on paper, `3.3in` or `8.4cm`
+    no_title: Draw charts without title and caption, for papers
+    window_end: End of the window in seconds of the trace clock
+
+    `jobfate episodes --help` says more.
+    """
+    return draw(
+        "episodes",
+        {
+            "--lake": lake,
+            "--interval": interval,
+            "--times": times,
+            "--least": least,
+            "--most": most,
             "--open-attempts": open_attempts,
             "--columns": Each(columns),
             "--sort": sort,

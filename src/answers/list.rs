@@ -6,8 +6,8 @@ use crate::answers::form::Form;
 use crate::answers::study::{Step, Study, Topic};
 use crate::answers::verify;
 use crate::answers::{
-    account, classify, describe, detect, fairness, load, machines, monthly, predict, replay,
-    reproduce, sweep,
+    account, classify, describe, detect, episodes, fairness, load, machines, monthly, predict,
+    replay, reproduce, sweep,
 };
 use crate::results::kind::Kind;
 
@@ -19,7 +19,7 @@ const OUTCOMES: Topic = Topic {
 
 /// All studies. Steps run in this order, after those that check the lake. Pages are in the order in
 /// which they first occur.
-pub static STUDIES: [Study; 13] = [
+pub static STUDIES: [Study; 14] = [
     Study {
         name: "classify",
         answers: "jobs or tasks by event sequence or last terminal event",
@@ -91,6 +91,22 @@ pub static STUDIES: [Study; 13] = [
             first: &["interval", "by", "resource"],
         }),
         step: Some(load::step::STEP),
+    },
+    Study {
+        name: "episodes",
+        answers: "what happened when: hours with far more failures, kills, evictions, departures of \
+        machines or submissions than usual, whose they were, and what the cluster did then",
+        topic: &Topic {
+            file: "episodes.html",
+            title: "What happened when",
+            question: "When did far more than usual happen, and who or what was it?",
+        },
+        results: &[episodes::KIND],
+        form: Some(Form {
+            question: "When did far more than usual fail, end or leave?",
+            first: &["interval", "times", "least"],
+        }),
+        step: Some(episodes::STEP),
     },
     Study {
         name: "machines",

@@ -12,6 +12,7 @@ pub mod definitions;
 pub mod describe;
 pub mod detect;
 pub mod edges;
+pub mod episodes;
 pub mod fairness;
 pub(crate) mod flow;
 pub mod form;

@@ -123,7 +123,8 @@ pub(super) fn draw_panels(chart: &PanelChart, canvas: &mut Canvas) {
     let wide = (look.width - 2.0 * margin) / count(columns);
     // A picture much higher than wide fits on no page.
     let rows = count(chart.panels.len().div_ceil(columns).max(1));
-    let highest = (2.2 * look.width / rows - 5.0 * size).max(8.0 * size);
+    let most = if chart.columns == 1 { 1.5 } else { 2.2 };
+    let highest = (most * look.width / rows - 5.0 * size).max(7.0 * size);
     let plot_height = look.plot_height(wide).min(highest);
     let shared = |panel: &LineChart| {
         let of_x = chart.panels.iter().filter(|other| other.x_axis == panel.x_axis);
@@ -136,8 +137,8 @@ pub(super) fn draw_panels(chart: &PanelChart, canvas: &mut Canvas) {
     });
     let axis = lefts.fold(0.0, f64::max);
     let mut top = margin;
-    // In a narrow picture, a title that all plots share is below the last plot of a column only.
-    let is_shared = columns < chart.columns
+    // In one column, a title that all plots share is below the last plot only.
+    let is_shared = (columns < chart.columns || chart.columns == 1)
         && chart.panels.windows(2).all(|pair| pair[0].x_axis == pair[1].x_axis);
     let last_row = chart.panels.len().saturating_sub(columns);
     for (place, row) in chart.panels.chunks(columns).enumerate() {

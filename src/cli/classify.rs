@@ -25,9 +25,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate classify --lake lake\n  jobfate cla
 /// Memory: 100 MB, and 50 bytes for each row of the tables of events in the lake's largest bucket,
 /// per thread.
 #[derive(Args, Debug)]
-#[command(
-    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
-)]
+#[command(after_long_help = shares::help(&SHARES, EXAMPLES))]
 pub(crate) struct ClassifyArgs {
     #[command(flatten)]
     pub plan: ClassifyPlan,

@@ -10,9 +10,9 @@ use clap::Subcommand;
 #[cfg(feature = "serve")]
 use super::serve;
 use super::{
-    Form, about, account, analyze, classify, console, describe, detect, export, fairness, ingest,
-    load, machines, map, monthly, predict, query, replay, report, reproduce, setup, sweep, synth,
-    verify, work,
+    Form, about, account, analyze, classify, console, describe, detect, episodes, export, fairness,
+    ingest, load, machines, map, monthly, predict, query, replay, report, reproduce, setup, sweep,
+    synth, verify, work,
 };
 use jobfate::faults::Result;
 
@@ -101,6 +101,7 @@ commands! {
     Classify(classify::ClassifyArgs): answer classify::run,
     Describe(describe::DescribeArgs): answer describe::run,
     Load(load::LoadArgs): answer load::run,
+    Episodes(episodes::EpisodesArgs): answer episodes::run,
     Machines(machines::MachinesArgs): answer machines::run,
     Account(account::AccountArgs): answer account::run,
     Monthly(monthly::MonthlyArgs): answer monthly::run,

@@ -44,9 +44,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate des
 /// Memory: 100 MB, and 130 bytes for each row of the tables of events in the lake's largest
 /// bucket, per thread.
 #[derive(Args, Debug)]
-#[command(
-    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
-)]
+#[command(after_long_help = shares::help(&SHARES, EXAMPLES))]
 pub(crate) struct DescribeArgs {
     #[command(flatten)]
     pub plan: DescribePlan,

@@ -32,9 +32,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate detect --lake lake\n  jobfate detec
 /// Memory: 100 MB, and 80 bytes for each row of the tables of events and usage in the lake's
 /// largest bucket, per thread.
 #[derive(Args, Debug)]
-#[command(
-    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
-)]
+#[command(after_long_help = shares::help(&SHARES, EXAMPLES))]
 pub(crate) struct DetectArgs {
     #[command(flatten)]
     pub asked: DetectAsked,

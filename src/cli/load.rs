@@ -35,9 +35,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate load --lake lake\n  jobfate load --
 /// Memory: 100 MB, 150 bytes for each row of the tables of events and usage in the lake's largest
 /// bucket, and 400 bytes for each interval and group, per thread.
 #[derive(Args, Debug)]
-#[command(
-    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
-)]
+#[command(after_long_help = shares::help(&SHARES, EXAMPLES))]
 pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub plan: LoadPlan,

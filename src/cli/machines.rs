@@ -30,9 +30,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate machines --lake lake\n  jobfate mac
 /// Memory: 100 MB, and 130 bytes for each row of `task_events` in the lake's largest bucket, per
 /// thread.
 #[derive(Args, Debug)]
-#[command(
-    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
-)]
+#[command(after_long_help = shares::help(&SHARES, EXAMPLES))]
 pub(crate) struct MachinesArgs {
     #[command(flatten)]
     pub plan: MachinesPlan,

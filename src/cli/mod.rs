@@ -37,6 +37,7 @@ mod describe;
 mod detect;
 mod early;
 mod engine;
+mod episodes;
 mod exit;
 mod export;
 mod fairness;

@@ -26,9 +26,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate monthly --lake cluster\n  jobfate m
 /// Memory: 100 MB, 130 bytes for each row of the tables of events in the lake's largest bucket, per
 /// thread, and 60 bytes for each job.
 #[derive(Args, Debug)]
-#[command(
-    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
-)]
+#[command(after_long_help = shares::help(&SHARES, EXAMPLES))]
 pub(crate) struct MonthlyArgs {
     #[command(flatten)]
     pub plan: MonthlyPlan,

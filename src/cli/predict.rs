@@ -28,9 +28,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate predict --lake lake\n  jobfate pred
 /// each row of `task_events` in the lake's largest bucket, per thread, and 400 bytes for each job that
 /// ended.
 #[derive(Args, Debug)]
-#[command(
-    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
-)]
+#[command(after_long_help = shares::help(&SHARES, EXAMPLES))]
 pub(crate) struct PredictArgs {
     #[command(flatten)]
     pub plan: PredictPlan,

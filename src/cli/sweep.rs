@@ -41,9 +41,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep 
 /// Memory: 100 MB, and 130 bytes for each row of the tables of events and usage in the lake's
 /// largest bucket, per thread.
 #[derive(Args, Debug)]
-#[command(
-    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&SHARES))
-)]
+#[command(after_long_help = shares::help(&SHARES, EXAMPLES))]
 pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub plan: SweepPlan,

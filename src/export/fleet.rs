@@ -5,25 +5,21 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::{Int32Type, Int64Type};
-use rustc_hash::FxHashMap;
-
-use crate::facts::machines::{MachineChange, MachineEvents};
+use crate::facts::machines::{MachineEvents, UpTime};
 use crate::faults::Result;
 use crate::lake::Lake;
-use crate::schema::{SYSTEM_MACHINE, Table};
+use crate::schema::SYSTEM_MACHINE;
 
 /// CPU and memory of a machine in the units of the lake, as bits that can be compared, and its
 /// GPUs.
-type Capacity = (u32, Option<u32>, i64);
+type Capacity = (u32, Option<u32>, i32);
 
 /// Machines of equal capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Kind {
     pub cpu: f32,
     pub memory: Option<f32>,
-    pub gpus: i64,
+    pub gpus: i32,
     pub count: u64,
 }
 
@@ -54,60 +50,50 @@ pub(super) struct Fleet {
 impl Fleet {
     /// Reads the machines of a lake.
     pub(super) fn read(lake: &Lake) -> Result<Self> {
-        let all = MachineEvents::read(lake)?;
-        let gpus = gpus(lake)?;
-        let mut now: BTreeMap<i64, Capacity> = BTreeMap::new();
+        Ok(Self::of(&MachineEvents::read(lake)?))
+    }
+
+    fn of(all: &MachineEvents) -> Self {
         let mut known: BTreeMap<i64, Machine> = BTreeMap::new();
-        let (mut cpu, mut fleet) = (0.0, Self::default());
-        let mut most = BTreeMap::new();
-        let mut events = all.events.iter().peekable();
-        while let Some(event) = events.next() {
+        for event in &all.events {
             let last = known.entry(event.machine_id).or_default();
             last.id = event.machine_id;
             (last.cpu, last.memory) = (event.cpu.or(last.cpu), event.memory.or(last.memory));
             if let Some(platform) = event.platform {
                 last.platform = Some(all.platforms[platform as usize].clone());
             }
-            let before = now.remove(&event.machine_id);
-            cpu -= before.map_or(0.0, |before| f64::from(f32::from_bits(before.0)));
-            if event.change == MachineChange::Remove {
-                continue;
-            }
-            if let (Some(size), memory) = (last.cpu, last.memory) {
-                let gpus = gpus.get(&event.machine_id).copied().unwrap_or(0);
-                now.insert(event.machine_id, (size.to_bits(), memory.map(f32::to_bits), gpus));
-                cpu += f64::from(size);
-            }
-            // Machines are added together: the size is taken just before one leaves.
-            let is_next_more = events.peek().is_some_and(|next| next.change == MachineChange::Add);
-            if fleet.cpu < cpu && !is_next_more {
-                fleet.cpu = cpu;
-                most.clone_from(&now);
+        }
+        let up_times = all.up_times(i64::MAX);
+        let (cpu, at_us) = fullest(&up_times);
+        let mut most: BTreeMap<i64, Capacity> = BTreeMap::new();
+        for up in up_times.iter().filter(|up| up.from_us <= at_us && at_us < up.to_us) {
+            if let Some(cpu) = up.cpu {
+                let gpus = up.gpus.unwrap_or(0);
+                most.insert(up.machine_id, (cpu.to_bits(), up.memory.map(f32::to_bits), gpus));
             }
         }
         let mut kinds: BTreeMap<Capacity, u64> = BTreeMap::new();
         for capacity in most.values() {
             *kinds.entry(*capacity).or_default() += 1;
         }
-        fleet.is_system = most.len() == 1 && most.contains_key(&SYSTEM_MACHINE);
-        fleet.kinds = kinds
-            .into_iter()
-            .rev()
-            .map(|((cpu, memory, gpus), count)| Kind {
-                cpu: f32::from_bits(cpu),
-                memory: memory.map(f32::from_bits),
-                gpus,
-                count,
-            })
-            .collect();
-        fleet.changes = (all.events.len() - known.len()) as u64;
-        fleet.machines = known.into_values().collect();
-        Ok(fleet)
+        let kinds = kinds.into_iter().rev().map(|((cpu, memory, gpus), count)| Kind {
+            cpu: f32::from_bits(cpu),
+            memory: memory.map(f32::from_bits),
+            gpus,
+            count,
+        });
+        Self {
+            cpu,
+            is_system: most.len() == 1 && most.contains_key(&SYSTEM_MACHINE),
+            kinds: kinds.collect(),
+            changes: (all.events.len() - known.len()) as u64,
+            machines: known.into_values().collect(),
+        }
     }
 
     /// The GPUs of the machines at that time.
     pub(super) fn gpus(&self) -> u64 {
-        self.kinds.iter().map(|kind| kind.gpus.max(0).cast_unsigned() * kind.count).sum()
+        self.kinds.iter().map(|kind| u64::from(kind.gpus.max(0).cast_unsigned()) * kind.count).sum()
     }
 
     /// The number of machines at that time.
@@ -116,18 +102,75 @@ impl Fleet {
     }
 }
 
-/// The GPUs of machines, if the lake has them.
-fn gpus(lake: &Lake) -> Result<FxHashMap<i64, i64>> {
-    let mut gpus = FxHashMap::default();
-    if !lake.has(Table::MachineEvents) || !lake.has_column(Table::MachineEvents, "gpu_capacity") {
-        return Ok(gpus);
-    }
-    for batch in lake.read(Table::MachineEvents, None, &["machine_id", "gpu_capacity"])? {
-        let machines = batch.column(0).as_primitive::<Int64Type>();
-        let counts = batch.column(1).as_primitive::<Int32Type>();
-        for row in (0..batch.num_rows()).filter(|&row| counts.is_valid(row)) {
-            gpus.insert(machines.value(row), i64::from(counts.value(row)));
+/// The most CPU in service at once, and the first instant at which it is.
+fn fullest(up_times: &[UpTime]) -> (f64, i64) {
+    let known = || up_times.iter().filter_map(|up| Some((up, f64::from(up.cpu?))));
+    let ends = known().map(|(up, cpu)| (up.to_us, -cpu));
+    let mut changes: Vec<(i64, f64)> = known().map(|(up, cpu)| (up.from_us, cpu)).collect();
+    changes.extend(ends);
+    changes.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    let (mut now, mut most) = (0.0, (0.0, 0));
+    for together in changes.chunk_by(|one, other| one.0 == other.0) {
+        now += together.iter().map(|change| change.1).sum::<f64>();
+        if most.0 < now {
+            most = (now, together[0].0);
         }
     }
-    Ok(gpus)
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::facts::machines::{MachineChange, MachineEvent};
+
+    proptest! {
+        /// Promise: the size is the largest sum of the CPU of machines in service at any instant, also if
+        /// a machine is added again without having left, or updated after it left.
+        #[test]
+        fn the_size_is_the_most_cpu_in_service_at_once(
+            drawn in prop::collection::vec((0_i64..12, 0_i64..4, 0..3_usize, 0_u8..5), 0..30),
+        ) {
+            const CHANGES: [MachineChange; 3] =
+                [MachineChange::Add, MachineChange::Remove, MachineChange::Update];
+            let mut events: Vec<MachineEvent> = (0..)
+                .zip(drawn)
+                .map(|(row_id, (time_us, machine_id, change, quarters))| MachineEvent {
+                    time_us,
+                    row_id,
+                    machine_id,
+                    change: CHANGES[change],
+                    platform: None,
+                    cpu: (0 < quarters).then(|| f32::from(quarters) / 4.0),
+                    memory: None,
+                    gpus: None,
+                })
+                .collect();
+            events.sort_by_key(|event| (event.time_us, event.row_id));
+            // At each instant: who is there with what, from the rows until then.
+            let at = |instant: i64| -> f64 {
+                let of_machine = |id: i64| {
+                    let (mut is_there, mut cpu, mut is_new) = (false, None, true);
+                    let own = events.iter().filter(|event| event.machine_id == id);
+                    for event in own.filter(|event| event.time_us <= instant) {
+                        is_there = match event.change {
+                            MachineChange::Add => true,
+                            MachineChange::Remove => false,
+                            MachineChange::Update => is_there || is_new,
+                        };
+                        (cpu, is_new) = (event.cpu.or(cpu), false);
+                    }
+                    cpu.filter(|_| is_there).map_or(0.0, f64::from)
+                };
+                (0..4).map(of_machine).sum()
+            };
+            let expected = (0..12).map(at).fold(0.0, f64::max);
+            let fleet = Fleet::of(&MachineEvents { events: events.clone(), ..MachineEvents::default() });
+            prop_assert_eq!(fleet.cpu, expected);
+            let sum: f64 = fleet.kinds.iter().map(|kind| f64::from(kind.cpu) * f64::from(u32::try_from(kind.count).unwrap())).sum();
+            prop_assert_eq!(sum, expected);
+        }
+    }
 }

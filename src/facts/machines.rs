@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::FactError;
 use super::tasks::{Tasks, Usage};
-use super::window::Windows;
+use super::window::{Windows, published_end};
 use crate::lake::Lake;
 use crate::schema::{CAPACITY_FROM_USE, ROW_ID, SYSTEM_MACHINE, Table};
 use crate::units::most_at_once;
@@ -62,6 +62,8 @@ pub struct MachineEvents {
     pub events: Vec<MachineEvent>,
     /// Names of platforms.
     pub platforms: Vec<String>,
+    /// The published end of the window, µs, if this is the whole table of the 2011 trace.
+    pub window_end_us: Option<i64>,
 }
 
 /// A time during which a machine was in service with one capacity.
@@ -139,7 +141,8 @@ impl MachineEvents {
     /// # Errors
     /// A file cannot be read.
     pub fn read(lake: &Lake) -> Result<Self, FactError> {
-        let mut all = Self::default();
+        let window_end_us = published_end(lake, Table::MachineEvents);
+        let mut all = Self { window_end_us, ..Self::default() };
         if !lake.has(Table::MachineEvents) {
             return Ok(all);
         }
@@ -262,7 +265,7 @@ mod tests {
             event(30, MachineChange::Remove, Some(1.0)),
             event(40, MachineChange::Add, None),
         ];
-        let all = MachineEvents { events, platforms: Vec::new() }.up_times(50);
+        let all = MachineEvents { events, ..MachineEvents::default() }.up_times(50);
         let times: Vec<_> = all.iter().map(|up| (up.from_us, up.to_us, up.cpu)).collect();
         assert_eq!(times, [(0, 10, Some(0.5)), (10, 30, Some(1.0)), (40, 50, Some(1.0))]);
     }

@@ -24,7 +24,7 @@ const END_2011_US: i64 = 2_506_200 * MICROS_PER_SECOND;
 /// Length of the time slice that one of the 500 parts covers.
 const SLICE_2011_US: i64 = 5_011_200_000;
 
-/// Parts of a whole table of the 2011 trace.
+/// Parts of a whole table of the 2011 trace; machine events have one.
 const PARTS_2011: u32 = 500;
 
 /// The start of the traces of 2011 and 2019: 600 s of their clock, as published. Earlier events
@@ -126,14 +126,21 @@ impl Windows {
 }
 
 fn end_of(lake: &Lake, table: Table) -> i64 {
-    let Some(entry) = lake.manifest.table(table) else { return 0 };
-    let last = entry.max_time_us().unwrap_or(0);
+    let last = || lake.manifest.table(table)?.max_time_us();
+    published_end(lake, table).or_else(last).unwrap_or(0)
+}
+
+/// The published end of the window of the 2011 trace, µs, if the lake has a whole table of it.
+pub(super) fn published_end(lake: &Lake, table: Table) -> Option<i64> {
+    let entry = lake.manifest.table(table)?;
+    let last = entry.max_time_us()?;
+    let parts = if table == Table::MachineEvents { 1 } else { PARTS_2011 };
     let is_2011 = lake.source() == Source::Google2011
         && lake.manifest.origin.is_original()
         && entry.is_whole()
-        && entry.parts.iter().all(|part| part.of == Some(PARTS_2011))
+        && entry.parts.iter().all(|part| part.of == Some(parts))
         && (END_2011_US - SLICE_2011_US..=END_2011_US).contains(&last);
-    if is_2011 { END_2011_US } else { last }
+    is_2011.then_some(END_2011_US)
 }
 
 /// When the jobs of a bucket ended: the last terminal event of a job, if no SUBMIT or SCHEDULE

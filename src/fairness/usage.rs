@@ -114,6 +114,11 @@ pub fn total(history: &History) -> CpuTime {
 
 /// Users with usage, the heaviest first, and equal ones by name.
 pub fn users(history: &History) -> Vec<UserUsage> {
+    users_where(history, &|_| true)
+}
+
+/// The same; peaks are those of the intervals that are known, unless a user ran in no such interval.
+pub fn users_where(history: &History, is_known: &dyn Fn(u32) -> bool) -> Vec<UserUsage> {
     let total = total(history);
     let mut cells: Vec<&Cell> =
         history.shown().iter().filter(|cell| cell.cpu != CpuTime::ZERO).collect();
@@ -121,7 +126,7 @@ pub fn users(history: &History) -> Vec<UserUsage> {
     let held = held_by_interval(history);
     let mut rows: Vec<(CpuTime, UserUsage)> = cells
         .chunk_by(|one, other| one.who == other.who)
-        .map(|own| row(history, own, &held[own[0].who as usize], total))
+        .map(|own| row(history, own, &held[own[0].who as usize], (total, is_known)))
         .collect();
     rows.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.who.cmp(&other.1.who)));
     rows.into_iter().map(|(_, row)| row).collect()
@@ -176,7 +181,7 @@ fn row(
     history: &History,
     own: &[&Cell],
     held: &[(u32, CpuTime)],
-    total: CpuTime,
+    (total, is_known): (CpuTime, &dyn Fn(u32) -> bool),
 ) -> (CpuTime, UserUsage) {
     let who = own[0].who as usize;
     let steps: Vec<(u32, CpuTime)> = own
@@ -186,7 +191,12 @@ fn row(
     let all: CpuTime = steps.iter().map(|step| step.1).sum();
     let most = steps.iter().map(|step| step.1).max().expect("a user here has usage");
     // The first of equal peaks.
-    let peak = held.iter().rev().max_by_key(|step| step.1).copied().unwrap_or(steps[0]);
+    let highest = |steps: &mut dyn DoubleEndedIterator<Item = &(u32, CpuTime)>| {
+        steps.rev().max_by_key(|step| step.1).copied()
+    };
+    let peak = highest(&mut held.iter().filter(|step| is_known(step.0)))
+        .or_else(|| highest(&mut held.iter()))
+        .unwrap_or(steps[0]);
     // Usage that is charged in the span may have run before it.
     let first = held.first().map_or(steps[0].0, |step| step.0);
     let last = held.last().map_or(steps[steps.len() - 1].0, |step| step.0);
@@ -297,6 +307,13 @@ mod tests {
         assert_eq!((a.user.as_str(), a.cpu_s, a.share), ("a", 10_800.0, Some(0.75)));
         assert_eq!((a.peak_cores, a.peak_at_s), (2.0, 3600.0));
         assert_eq!((a.first_use_s, a.last_use_s, a.active_intervals), (3600.0, 14_400.0, 2));
+        // A peak in a time that is not in the log is none.
+        let known = users_where(&history, &|idx| idx != 1);
+        assert_eq!(
+            (known[0].peak_cores, known[0].peak_at_s, known[0].cpu_s),
+            (1.0, 10_800.0, 10_800.0)
+        );
+        assert_eq!(users_where(&history, &|_| false)[0].peak_at_s, 3600.0);
         assert_eq!(a.by_interval, [(1, 7200.0), (3, 3600.0)]);
         assert_eq!(rows[1].largest_step_share, 1.0);
         let cluster = &clusters(&history)[0];

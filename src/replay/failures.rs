@@ -300,7 +300,7 @@ mod tests {
             }
         }
         events.sort_by_key(|event| event.time_us);
-        MachineEvents { events, platforms: Vec::new() }
+        MachineEvents { events, ..MachineEvents::default() }
     }
 
     /// The number of machines that leave until a time, and the variance of this sum.

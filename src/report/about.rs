@@ -27,6 +27,9 @@ fn file(result: &Stored) -> Option<String> {
     name.filter(|name| is_path && !name.is_empty()).map(str::to_owned)
 }
 
+/// How the remark about times without a zone begins, of any source.
+const NO_ZONE: &str = "times without a zone: taken as UTC";
+
 /// The time from the first to the last event of jobs.
 fn time(results: &[Stored]) -> Option<String> {
     let inputs = results.iter().flat_map(|result| &result.whole.inputs);
@@ -34,7 +37,11 @@ fn time(results: &[Stored]) -> Option<String> {
     let (start_s, end_s) = jobs.find_map(|input| input.start_s.zip(input.end_s))?;
     let length = lasting(end_s - start_s);
     if super::text::is_date(start_s) {
-        return Some(format!("{} to {} UTC ({length})", instant(start_s), instant(end_s)));
+        let inputs = results.iter().flat_map(|result| &result.whole.inputs);
+        let mut remarks = inputs.flat_map(|input| input.remarks.keys());
+        let is_assumed = remarks.any(|remark| remark.starts_with(NO_ZONE));
+        let zone = if is_assumed { "; the log names no time zone: taken as UTC" } else { "" };
+        return Some(format!("{} to {} UTC ({length}{zone})", instant(start_s), instant(end_s)));
     }
     // A log may say in its header when its clock began; the months have the dates.
     let months = results.iter().find(|result| result.name == monthly::KIND.name);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::text::{figure_text, percent};
 use crate::answers::machines::{self, MachinesAnswer};
 use crate::answers::sentences::short;
-use crate::digits::{counted, grouped};
+use crate::digits::{counted, grouped, lasting, three_digits};
 use crate::fairness::usage::MachineUsage;
 use crate::results::Stored;
 use crate::schema::Source;
@@ -21,10 +21,18 @@ pub(super) fn short_parts(name: &str) -> String {
     name.split(' ').map(word).collect::<Vec<String>>().join(" ")
 }
 
+fn is_slurm(result: &Stored) -> bool {
+    result.whole.source.as_deref() == Some(Source::Slurm.name())
+}
+
 /// The word for a site: Slurm calls it a partition.
 pub(super) fn site_of(result: &Stored) -> &'static str {
-    let is_slurm = result.whole.source.as_deref() == Some(Source::Slurm.name());
-    if is_slurm { "partition" } else { "site" }
+    if is_slurm(result) { "partition" } else { "site" }
+}
+
+/// The word for a group of users: Slurm calls it an account.
+pub(super) fn group_of(result: &Stored) -> &'static str {
+    if is_slurm(result) { "account" } else { "group" }
 }
 
 /// The name of a machine or a class of machines; with the cluster if there are several.
@@ -116,12 +124,14 @@ struct Configuration {
     cpu_capacity: Option<f32>,
     memory_capacity: Option<f32>,
     machines: u64,
+    machines_down: u64,
     outages: u64,
+    outage_s_median: Option<f64>,
     up_cpu_s: f64,
 }
 
-/// How many machines a class has, what they have of all CPU, and how often they left, if the machines
-/// were studied.
+/// How many machines a class has, what they have of all CPU, how much of it was used compared with all
+/// machines, and how often and for how long they left, if the machines were studied.
 pub(super) fn of_class(own: &MachineUsage, all: &[Stored]) -> Vec<(&'static str, String)> {
     if own.machine.is_some() || own.site.is_some() {
         return Vec::new();
@@ -145,10 +155,25 @@ fn facts_of(own: &MachineUsage, rows: &[Configuration]) -> Vec<(&'static str, St
     let count = format!("{} of {}", grouped(class.machines), grouped(total.machines));
     let mut facts = vec![("machines", count)];
     if 0.0 < total.up_cpu_s {
-        let share = percent(class.up_cpu_s / total.up_cpu_s);
-        facts.push(("share of the CPU in service", share));
+        let share = class.up_cpu_s / total.up_cpu_s;
+        facts.push(("share of the CPU in service", percent(share)));
+        if let Some(used) = own.share.filter(|_| 0.0 < share) {
+            let ratio = format!("{} times as much", three_digits(used / share));
+            facts.push(("use of their CPU, compared with all machines", ratio));
+        }
     }
-    facts.push(("they left, in the whole log of machines", counted(class.outages, "time")));
+    let whole = counted(class.outages, "time");
+    facts.push(("they left, in the whole log of machines", whole));
+    if 0 < class.outages {
+        let left = format!("{} of {}", grouped(class.machines_down), grouped(class.machines));
+        facts.push(("machines that left at least once", left));
+        facts.extend(class.outage_s_median.map(|away_s| ("median time away", lasting(away_s))));
+        if let Some(cpu) = own.cpu.filter(|cpu| 0.0 < *cpu) {
+            #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 outages")]
+            let between_s = class.up_cpu_s / f64::from(cpu) / class.outages as f64;
+            facts.push(("mean time in service per time that one left", lasting(between_s)));
+        }
+    }
     facts
 }
 
@@ -177,7 +202,9 @@ mod tests {
             cpu_capacity: Some(cpu),
             memory_capacity: Some(cpu),
             machines,
+            machines_down: machines / 2,
             outages: 2 * machines,
+            outage_s_median: Some(90.0),
             up_cpu_s,
             ..Configuration::default()
         };
@@ -186,7 +213,18 @@ mod tests {
         let said = [("machines", "30 of 40"), ("share of the CPU in service", "87.50 %")];
         let facts = facts_of(&own, &rows);
         assert_eq!(facts[..2], said.map(|(key, text)| (key, text.to_owned())));
-        assert_eq!(facts[2].1, "60 times");
+        let more = [
+            ("they left, in the whole log of machines", "60 times"),
+            ("machines that left at least once", "15 of 30"),
+            ("median time away", "90 s"),
+            // 7 CPU-s at half a CPU each: 14 s over 60 times.
+            ("mean time in service per time that one left", "0.23 s"),
+        ];
+        assert_eq!(facts[2..], more.map(|(key, text)| (key, text.to_owned())));
+        let used = MachineUsage { share: Some(0.4375), ..own.clone() };
+        let ratio =
+            ("use of their CPU, compared with all machines", "0.5 times as much".to_owned());
+        assert_eq!(facts_of(&used, &rows)[2], ratio);
         let other = MachineUsage { platform: Some("x".to_owned()), ..own };
         assert_eq!(facts_of(&other, &rows), []);
     }

@@ -4,7 +4,7 @@
 
 use crate::answers::load;
 use crate::results::Stored;
-use crate::studies::first_end::LACKS_OPEN;
+use crate::studies::first_end::{LACKS_EARLY, LACKS_OPEN};
 
 /// From when on a log seems to hold all jobs, if it was selected by time of end.
 fn found(results: &[Stored]) -> Option<load::WholeFrom> {
@@ -29,9 +29,10 @@ pub(super) fn incomplete(results: &[Stored]) -> String {
     found(results).map_or_else(String::new, |from| {
         let lacks_open = from.has_open == Some(false);
         let open = if lacks_open { format!(" {LACKS_OPEN}.") } else { String::new() };
+        let means = from.means.said().map_or_else(String::new, |said| format!(" {said}."));
         format!(
-            "<p class=\"notice\">The log seems to hold only jobs that ended from {} on. Use, load, \
-            waits and shares that include earlier time are too low.{open}</p>\n",
+            "<p class=\"notice\">The log seems to hold only jobs that ended from {} on. \
+            {LACKS_EARLY}.{means}{open}</p>\n",
             from.when
         )
     })

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::classes::{kind_of_all, machine_name, of_class, short_parts, site_of, spoken};
+use super::classes::{group_of, kind_of_all, machine_name, of_class, short_parts, site_of, spoken};
 use super::early::incomplete;
 use super::html::{self, Cell, Page};
 use super::indices::explained;
@@ -38,7 +38,8 @@ const PAGE: &str = "fairness.html";
 /// Whose jobs waited longest and shortest, before the charts of who got how much.
 pub(super) fn waited(result: &Stored, all: &[Stored]) -> String {
     let Some(of) = Of::new(result, all) else { return String::new() };
-    of.waits.said(&of.answer.users, of.noun())
+    let (users, noun) = (&of.answer.users, of.noun());
+    of.waits.beside_use(users, noun) + &of.waits.said(users, noun)
 }
 
 /// The tables of users and machines on the page of the study, with suggestions.
@@ -200,7 +201,7 @@ fn user_page(
         ("clock", clock),
     ];
     if let Some(group) = &user.group {
-        pairs.insert(0, ("group", group.clone()));
+        pairs.insert(0, (group_of(of.result), group.clone()));
     }
     pairs.extend(of.waits.facts(&user.user));
     let mut body = back();

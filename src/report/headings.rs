@@ -6,14 +6,14 @@
 use crate::digits::lasting;
 
 /// Headings that do not follow from the words of a name.
-const KNOWN: [(&str, &str); 92] = [
+const KNOWN: [(&str, &str); 94] = [
     ("among", "among the settings of"),
     ("asked_cpu_h", "CPU (h) that limits allow"),
     ("at_least", "lower bounds"),
     ("auc", "area under ROC"),
     ("brier_score", "Brier score"),
     ("budget", "limit, share of the job's slot time"),
-    ("capacity_lost_share", "capacity lost"),
+    ("capacity_lost_share", "CPU lost in outages that ended"),
     ("censored", "open at the end"),
     ("chance_at_least", "threshold (smallest chance)"),
     ("chance_from", "chance from"),
@@ -46,12 +46,14 @@ const KNOWN: [(&str, &str); 92] = [
     ("hindsight_rule", "best for later jobs, in hindsight"),
     ("hindsight_threshold", "T in hindsight"),
     ("hits", "right flags"),
+    ("in_episodes_share", "of all events"),
     ("is_on_front", "on the front"),
     ("is_shift", "hour of change"),
     ("is_straggler", "straggler"),
     ("jobs_helped", "jobs that end sooner"),
     ("jobs_hurt", "jobs that end later"),
     ("jobs_with_wait", "submitted and started in the window"),
+    ("known_intervals", "intervals in which it is known"),
     ("largest_destroyed_share", "largest job's share of the destroyed CPU"),
     ("largest_job_share", "largest job, % of this row"),
     ("largest_saved_share", "largest job's share of the saved CPU"),

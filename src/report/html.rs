@@ -283,8 +283,8 @@ fn marked_table(caption: &str, header: &Header<'_>, rows: &[Vec<Cell>], idle: &[
 const INLINE_MAX: usize = 160 << 10;
 const INLINE_MAX_FIRST: usize = 40 << 10;
 
-/// A chart of a result with its caption and links to its files. On the first page the caption is
-/// folded: the findings are above the charts.
+/// A chart of a result with its caption and links to its files. On the first page fewer drawings are
+/// part of the page.
 pub(crate) fn figure(
     chart: Picture<'_>,
     of: &Stored,
@@ -328,13 +328,10 @@ pub(crate) fn figure(
         format!("<a href=\"{root}charts/{file}.{ending}\">{}</a>", ending.to_uppercase())
     });
     let (shown, rest) = folded(chart.caption);
-    let head = match (is_titled, on_first) {
+    let head = match (is_titled, rest) {
         (true, _) => String::new(),
-        (false, true) => format!("<b>{title}.</b>{}", more_of(&sentence(chart.caption))),
-        (false, false) if rest.is_empty() => format!("<b>{title}.</b> {}", sentence(shown)),
-        (false, false) => {
-            format!("<b>{title}.</b> {}{}", sentence(shown), more_of(&sentence(rest)))
-        }
+        (false, "") => format!("<b>{title}.</b> {}", sentence(shown)),
+        (false, rest) => format!("<b>{title}.</b> {}{}", sentence(shown), more_of(&sentence(rest))),
     };
     Ok(format!(
         "<figure class=\"chart\">{picture}\

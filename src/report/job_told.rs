@@ -21,7 +21,10 @@ fn outcome(job: &JobDetail, ends: Ends) -> String {
     }
     let ended = match by_end.as_str() {
         "finished" => "It finished".to_owned(),
-        "failed" => "It failed".to_owned(),
+        "failed" => match &job.record.end_reason {
+            Some(reason) if reason != "FAILED" => format!("It failed ({})", escape(reason)),
+            _ => "It failed".to_owned(),
+        },
         "running" => "It still ran at the end of the trace".to_owned(),
         "pending" => "It still waited at the end of the trace".to_owned(),
         "unknown" => "Its end is not known".to_owned(),
@@ -156,7 +159,7 @@ mod tests {
             ..JobDetail::default()
         };
         let html = told(&job, Ends::Known);
-        assert!(html.contains("It failed; 1 task ran in 1 attempt for 2 h."), "{html}");
+        assert!(html.contains("It failed (TIMEOUT); 1 task ran in 1 attempt for 2 h."), "{html}");
         for fact in ["12", "long", "2 h", "TIMEOUT", "100.00 %", "013: SUBMIT, SCHEDULE, FAIL"] {
             assert!(html.contains(&format!(">{fact}<")), "{fact}: {html}");
         }
@@ -170,7 +173,7 @@ mod tests {
         assert!(!html.contains("failed") && !html.contains("013"), "{html}");
         let other = JobDetail { outcome_by_sequence: "other".into(), ..job };
         let html = told(&other, Ends::Known);
-        let said = "It failed, and counts as \"other\" by its exact sequence of events";
+        let said = "It failed (TIMEOUT), and counts as \"other\" by its exact sequence of events";
         assert!(html.contains(said), "{html}");
     }
 }

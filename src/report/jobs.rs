@@ -269,19 +269,25 @@ fn judged(
             Cell::instant(Some(kill.first_s)),
         ]
     };
-    if job.kills.is_empty() {
-        html.push_str("<p>No rule of the sweep would have killed any of its tasks.</p>\n");
+    // To kill a task that has ended changes nothing.
+    let is_idle = |kill: &&JobKill| kill.over_by_then == Some(kill.condemned_tasks);
+    let (idle, acting): (Vec<&JobKill>, Vec<&JobKill>) = job.kills.iter().partition(is_idle);
+    if acting.is_empty() {
+        html.push_str("<p>No rule of the sweep would have changed anything.</p>\n");
     } else {
         let header = ["rule", "threshold", "unit", "killed tasks", "already ended", "first kill"];
         let header = header.map(str::to_owned);
-        let rows: Vec<Vec<Cell>> = job.kills.iter().map(row).collect();
+        let rows: Vec<Vec<Cell>> = acting.iter().map(|kill| row(kill)).collect();
         let caption = format!("Tasks that each rule would kill ({})", clock_of(job));
         html.push_str(&html::table(&caption, &header, &rows));
-        if job.kills.iter().any(|kill| 0 < kill.over_by_then.unwrap_or(0)) {
-            html.push_str(
-                "<p class=\"source\">A task that has already ended at the time of its kill saves nothing.</p>\n",
-            );
-        }
+    }
+    if !idle.is_empty() {
+        let _ = writeln!(
+            html,
+            "<p class=\"source\">Not listed: {} that would kill only tasks that have already ended by then, \
+            which saves nothing.</p>",
+            counted(idle.len() as u64, "rule setting")
+        );
     }
     if !has_flags {
         return html;
@@ -291,7 +297,7 @@ fn judged(
         // Only tasks of a group with enough finished tasks are judged.
         let said = match min_tasks.filter(|&least| job.finished_attempts < least) {
             Some(least) => format!(
-                "None of its tasks was judged: fewer than {} finished.",
+                "None of its tasks was judged: fewer than {} finished in the loaded task events.",
                 counted(least as u64, "task")
             ),
             None => "No detector flags any of its tasks.".to_owned(),
@@ -454,9 +460,10 @@ mod tests {
         };
         let about = |min_tasks| Flagged { of: FlagsOf::default(), min_tasks };
         let html = judged(&job(Some(1)), None, Some(&about(Some(10))));
-        assert!(html.contains("has already ended at the time of its kill saves nothing"), "{html}");
+        assert!(html.contains("would have changed anything") && !html.contains("<table"), "{html}");
+        assert!(html.contains("Not listed: 1 rule setting that would kill only"), "{html}");
         assert!(
-            html.contains("None of its tasks was judged: fewer than 10 tasks finished"),
+            html.contains("None of its tasks was judged: fewer than 10 tasks finished in"),
             "{html}"
         );
         let html = judged(&job(Some(0)), None, Some(&about(Some(9))));

@@ -95,10 +95,9 @@ fn two_ways(shown: &[Shown<'_>]) -> &'static str {
     };
     let has_both = shown.iter().any(|(_, result)| is_both(result));
     if has_both {
-        "<p class=\"source\">Outcomes are counted in two ways. Bars and tables go by the exact sequence of \
-        events: 014 finished, 013 failed, 015 killed, 01 running, any other sequence is \"other\". The \
-        flows go by the last event. They differ for tasks and jobs that were killed before they started, \
-        or that had several attempts. CPU time goes by the outcome of the job, whatever became of its \
+        "<p class=\"source\">Bars and tables count exact sequences of events: 014 finished, 013 failed, \
+        015 killed, 01 running; tables call any other sequence \"other\", and bars say what it was. The \
+        flows go by the last event. CPU time goes by the outcome of the job, whatever became of its \
         tasks.</p>\n"
     } else {
         ""

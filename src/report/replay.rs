@@ -8,6 +8,7 @@ use std::fmt::Write;
 use super::html::{self, Cell};
 use super::text::escape;
 use crate::answers::replay::{self, RECORD, ReplayAnswer, Replayed, explained};
+use crate::answers::sentences::percent;
 use crate::digits::grouped;
 use crate::replay::metrics::Spread;
 use crate::results::Stored;
@@ -22,90 +23,152 @@ pub(super) fn context(result: &Stored) -> String {
     let mut names: Vec<&str> = answer.policies.iter().map(|row| row.policy.as_str()).collect();
     names.dedup();
     let policies = names.into_iter().filter_map(|name| Some((name, explained(name)?)));
-    format!("{}{}{}", beside_record(answer), html::facts(policies), assumed(answer))
+    let table = side_by_side(answer);
+    let which = if table.is_empty() {
+        String::new()
+    } else {
+        format!("<p class=\"source\">{}</p>\n", escape(&populations(answer)))
+    };
+    format!("{table}{which}{}{}", html::facts(policies), assumed(answer))
 }
 
-/// A schedule in the numbers that the record and every policy have.
+/// A schedule in the numbers that the page compares; each is `None` where it is not known.
+#[derive(Default)]
 struct Row<'a> {
     name: &'a str,
     finished: u64,
-    /// Of all tasks; not known in the record.
+    /// Of all tasks.
     waiting_s: Option<Spread>,
     /// Of the tasks that started in the record.
     recorded_waiting_s: Option<Spread>,
     job_response_s: Option<Spread>,
     bounded_slowdown: Option<Spread>,
+    /// The CPU that attempts requested, as a share of that of the machines.
+    utilisation: Option<f64>,
+    /// Jobs that end sooner and later than under the first policy.
+    against_first: Option<[u64; 2]>,
+    /// Jobs that finished under the first policy and not under this one, since a rule killed a task.
+    harmed: Option<u64>,
+    /// The CPU time of attempts that came to nothing, as a share of all that was used.
+    wasted_share: Option<f64>,
 }
 
 impl<'a> Row<'a> {
-    fn of(row: &'a Replayed) -> Self {
-        let metrics = &row.metrics;
+    /// A policy beside the first one, and the record if there is one.
+    fn of(row: &'a Replayed, first: &str, has_record: bool) -> Self {
+        let (metrics, paired) = (&row.metrics, &row.against_first);
+        let recorded_s = metrics.recorded_waiting_s.or(metrics.waiting_s);
         Self {
             name: &row.policy,
             finished: metrics.finished as u64,
             waiting_s: metrics.waiting_s,
-            recorded_waiting_s: metrics.recorded_waiting_s.or(metrics.waiting_s),
+            recorded_waiting_s: recorded_s.filter(|_| has_record),
             job_response_s: metrics.responses_of_whole_jobs(),
             bounded_slowdown: metrics.bounded_slowdown,
+            utilisation: metrics.utilisation,
+            against_first: (row.policy != first)
+                .then_some([paired.helped as u64, paired.hurt as u64]),
+            harmed: (0 < metrics.condemned_tasks).then_some(paired.harmed as u64),
+            wasted_share: (0.0 < row.wasted_cpu_s).then(|| row.wasted_cpu_s / metrics.cpu_s),
         }
     }
 
-    fn cells(&self) -> Vec<Cell> {
+    /// A cell for each of the `COLUMNS`.
+    fn cells(&self) -> [Cell; COLUMNS.len()] {
         let time =
             |spread: Option<Spread>, value: fn(Spread) -> f64| Cell::lasting(spread.map(value));
-        let slowdown = self.bounded_slowdown.map_or(f64::NAN, |spread| spread.mean);
-        vec![
+        let count = |place: usize| {
+            let known = self.against_first.map(|counts| counts[place].to_string());
+            Cell::of(&known.unwrap_or_default())
+        };
+        let share = |share: Option<f64>| {
+            Cell::share(&share.map_or_else(String::new, |share| share.to_string()))
+        };
+        [
             Cell::name(self.name),
             time(self.waiting_s, |spread| spread.mean),
+            time(self.waiting_s, |spread| spread.p95),
             time(self.recorded_waiting_s, |spread| spread.mean),
             time(self.recorded_waiting_s, |spread| spread.p95),
-            Cell::rounded(slowdown),
+            Cell::rounded(self.bounded_slowdown.map_or(f64::NAN, |spread| spread.mean)),
             time(self.job_response_s, |spread| spread.mean),
             time(self.job_response_s, |spread| spread.median),
             time(self.job_response_s, |spread| spread.p95),
+            count(0),
+            count(1),
+            Cell::of(&self.harmed.map_or_else(String::new, |jobs| jobs.to_string())),
+            share(self.wasted_share),
+            share(self.utilisation),
             Cell::of(&self.finished.to_string()),
         ]
     }
 }
 
-/// A table with a row for the record and one per policy; empty if the log records no waits, or if
-/// users react, so that a policy has several rows.
-fn beside_record(answer: &ReplayAnswer) -> String {
-    let Some(record) = answer.recorded else { return String::new() };
-    if answer.policies.iter().any(|row| row.arrivals.is_some()) {
+/// From this column on, one is left out if it is the same for all.
+const LEFT_OUT_FROM: usize = 9;
+
+/// The headings; `{}` stands for the first policy.
+const COLUMNS: [&str; 15] = [
+    "policy",
+    "mean wait of all tasks",
+    "95 % of all wait at most",
+    "mean wait of tasks that started in the record",
+    "95 % of these wait at most",
+    "mean bounded slowdown of finished tasks",
+    "mean response of jobs",
+    "median response of jobs",
+    "95 % of responses at most",
+    "jobs that end sooner than under {}",
+    "jobs that end later",
+    "jobs harmed by its kill rule",
+    "CPU time wasted, of all used",
+    "CPU requested until the last end",
+    "finished tasks",
+];
+
+/// A table with a row per policy, below one for the record if the log records waits. Empty if a policy
+/// has several rows, since users react, or if its figures are means over several seeds and there is no
+/// record.
+fn side_by_side(answer: &ReplayAnswer) -> String {
+    let policies = &answer.policies;
+    let Some(first) = policies.first().map(|row| row.policy.as_str()) else { return String::new() };
+    let are_means =
+        answer.recorded.is_none() && policies.iter().any(|row| row.over_seeds.is_some());
+    if are_means || policies.iter().any(|row| row.arrivals.is_some()) {
         return String::new();
     }
-    let first = Row {
+    let record = answer.recorded.map(|record| Row {
         name: RECORD,
         finished: record.finished,
-        waiting_s: None,
         recorded_waiting_s: record.waiting_s,
         job_response_s: record.responses_of_whole_jobs(),
         bounded_slowdown: record.bounded_slowdown,
+        ..Row::default()
+    });
+    let caption = match record {
+        Some(_) => "What happened, and what each policy would have done",
+        None => "What each policy would have done",
     };
-    let rows: Vec<Vec<Cell>> = std::iter::once(first)
-        .chain(answer.policies.iter().map(Row::of))
-        .map(|row| row.cells())
-        .collect();
-    let columns = [
-        "policy",
-        "mean wait of all tasks",
-        "mean wait of tasks that started in the record",
-        "95 % of these wait at most",
-        "mean bounded slowdown of finished tasks",
-        "mean response of jobs",
-        "median response of jobs",
-        "95 % of responses at most",
-        "finished tasks",
-    ]
-    .map(str::to_owned);
-    let table = html::named_table(
-        "What happened, and what each policy would have done",
-        &columns,
-        str::to_owned,
-        &rows,
-    );
-    format!("{table}<p class=\"source\">{}</p>\n", escape(&populations(answer)))
+    let policies = policies.iter().map(|row| Row::of(row, first, record.is_some()));
+    let mut rows: Vec<Vec<Cell>> = policies.map(|row| row.cells().into()).collect();
+    rows.splice(0..0, record.map(|row| row.cells().into()));
+    let is_known = |column: &usize| rows.iter().any(|row| !row[*column].html().is_empty());
+    // What is the same for all is in the table of all figures.
+    let is_same = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].html()).filter(|cell| !cell.is_empty());
+        let cells: Vec<&str> = cells.collect();
+        2 < rows.len() && 1 < cells.len() && cells.iter().all(|cell| *cell == cells[0])
+    };
+    let is_shown =
+        |column: &usize| is_known(column) && (*column < LEFT_OUT_FROM || !is_same(*column));
+    let known: Vec<usize> = (0..COLUMNS.len()).filter(is_shown).collect();
+    let headings: Vec<String> =
+        known.iter().map(|&column| COLUMNS[column].replace("{}", first)).collect();
+    for row in &mut rows {
+        let mut column = 0..;
+        row.retain(|_| column.next().is_some_and(|column| known.contains(&column)));
+    }
+    html::named_table(caption, &headings, str::to_owned, &rows)
 }
 
 /// Which tasks and jobs the numbers of the record and of the policies are about.
@@ -113,8 +176,8 @@ fn populations(answer: &ReplayAnswer) -> String {
     let counts = answer.history.unwrap_or_default();
     let mut said = "Response: from submission to end. Bounded slowdown: response over run time, \
         where runs of less than 10 s count as 10 s. It is that of finished tasks here; on the page about \
-        load, it is that of all jobs that ended. Makespan: from the first submission to the last \
-        end; charts leave out its end if nothing waits and hardly anything runs then."
+        load, it is that of all jobs that ended. Charts leave out the end of a replay if nothing waits \
+        and hardly anything runs then."
         .to_owned();
     if 0 < counts.dropped_attempts {
         said.push_str(
@@ -132,7 +195,7 @@ fn populations(answer: &ReplayAnswer) -> String {
         if answer.policies.iter().any(|row| row.metrics.whole_job_response_s.is_some()) {
             said.push_str(
                 " Responses in this table and in the chart are those of jobs without such tasks, which last \
-                as long as the window under every policy; those in the last table are of all jobs.",
+                as long as the window under every policy; those in the table of all figures are of all jobs.",
             );
         }
     }
@@ -147,13 +210,20 @@ fn populations(answer: &ReplayAnswer) -> String {
     said
 }
 
-/// The assumptions that decide, in one paragraph.
+/// What the replay leaves out of the record, and the assumptions that decide, in one paragraph.
 fn assumed(answer: &ReplayAnswer) -> String {
     if answer.decisive.is_empty() {
         return String::new();
     }
+    let emptier = replay::not_replayed(answer).map_or_else(String::new, |share| {
+        format!(
+            ": attempts with {} of the CPU time that was requested are not replayed, so that the cluster is \
+            emptier than it was and tasks wait less",
+            percent(share)
+        )
+    });
     format!(
-        "<p class=\"source\">The replay is not the recorded schedule. {}</p>\n",
+        "<p class=\"source\">The replay is not the recorded schedule{emptier}. {}</p>\n",
         escape(&answer.decisive.join(" "))
     )
 }
@@ -161,6 +231,46 @@ fn assumed(answer: &ReplayAnswer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replay::history::Schedule;
+    use crate::replay::metrics::{Metrics, Paired};
+    use crate::studies::named::Named;
+
+    #[test]
+    fn policies_are_side_by_side_in_the_columns_that_one_of_them_has() {
+        let row = |policy: &str, sooner: usize, wasted_cpu_s: f64| Replayed {
+            policy: policy.to_owned(),
+            metrics: Metrics {
+                finished: 7,
+                waiting_s: Some(Spread { mean: 90.0, p95: 120.0, ..Spread::default() }),
+                cpu_s: 200.0,
+                ..Metrics::default()
+            },
+            wasted_cpu_s,
+            against_first: Paired { helped: sooner, hurt: 2, ..Paired::default() },
+            ..Replayed::default()
+        };
+        let policies = vec![row("fifo", 0, 0.0), row("late", 3, 50.0)];
+        let answer = ReplayAnswer { policies, ..ReplayAnswer::default() };
+        let html = side_by_side(&answer);
+        let has = ["What each policy would have done", ">90 s<", ">2 min<", ">25.00 %<", ">7<"];
+        assert!(has.iter().all(|text| html.contains(text)), "{html}");
+        assert!(html.contains("jobs that end sooner than under fifo"), "{html}");
+        // The first policy is not compared with itself.
+        assert_eq!((html.matches(">3<").count(), html.matches(">2<").count()), (1, 1), "{html}");
+        for absent in ["in the record", "harmed", "response", "until the last end"] {
+            assert!(!html.contains(absent), "{absent} in {html}");
+        }
+        // A figure that only one policy has is shown, one that all have alike is not.
+        let mut killed = row("kill", 1, 0.0);
+        (killed.metrics.condemned_tasks, killed.against_first.harmed) = (5, 6);
+        let policies = vec![row("fifo", 0, 0.0), row("late", 3, 50.0), killed];
+        let html = side_by_side(&ReplayAnswer { policies, ..ReplayAnswer::default() });
+        assert!(html.contains("harmed") && html.contains(">6<"), "{html}");
+        assert!(html.contains("wasted") && !html.contains("finished tasks"), "{html}");
+        let mut several = answer;
+        several.policies[1].over_seeds = Some(Named::default());
+        assert_eq!(side_by_side(&several), "");
+    }
 
     #[test]
     fn the_assumptions_that_decide_are_in_sight() {
@@ -172,5 +282,8 @@ mod tests {
             a &lt; b.</p>\n"
         );
         assert_eq!(assumed(&ReplayAnswer::default()), "");
+        let recorded = Some(Schedule { dropped_cpu_share: Some(0.1636), ..Schedule::default() });
+        let html = assumed(&ReplayAnswer { recorded, ..answer });
+        assert!(html.contains("schedule: attempts with 16.4 % of the CPU time"), "{html}");
     }
 }

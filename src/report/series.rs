@@ -144,6 +144,7 @@ impl OfIndex {
     fn name(&self) -> String {
         match self.column.as_str() {
             "eup" => "effective user priority".to_owned(),
+            "factor" => "fair-share factor".to_owned(),
             "cv" => "charged value".to_owned(),
             other => other.replace('_', " "),
         }

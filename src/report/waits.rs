@@ -11,6 +11,7 @@ use super::text::{escape, lasting, percent, user_name};
 use crate::answers::load::{self, LoadAnswer};
 use crate::answers::sentences::short;
 use crate::digits::{counted, grouped};
+use crate::fairness::rank::spearman;
 use crate::fairness::usage::UserUsage;
 use crate::results::Stored;
 
@@ -21,6 +22,7 @@ pub(super) struct OfUser {
     user: String,
     jobs: u64,
     jobs_with_wait: u64,
+    jobs_ended: u64,
     wait_s_median: Option<f64>,
     slowdown_median: Option<f64>,
 }
@@ -36,6 +38,9 @@ impl Waits {
 
     /// Fewer jobs tell little of a user.
     const JOBS_MIN: u64 = 10;
+
+    /// A correlation of fewer users tells little.
+    const USERS_MIN: usize = 10;
 
     /// Users with less of all use are not compared.
     const SHARE_MIN: f64 = 0.01;
@@ -73,6 +78,43 @@ impl Waits {
         std::iter::once((Self::HEADER[0], grouped(own.jobs))).chain(wait).collect()
     }
 
+    /// Whether the jobs of users who got more were slowed down more, as fair share intends: the rank
+    /// correlation of use and median bounded slowdown; empty for a few users, or if all have the same.
+    pub(super) fn beside_use(&self, users: &[UserUsage], noun: &str) -> String {
+        let known = users.iter().filter_map(|user| {
+            let own = self.0.get(&user.user).filter(|own| Self::JOBS_MIN <= own.jobs_ended)?;
+            Some((user.share?, own.slowdown_median?))
+        });
+        let (shares, slowdowns): (Vec<f64>, Vec<f64>) = known.unzip();
+        let count = shares.len();
+        let correlation = spearman(&shares, &slowdowns).filter(|_| Self::USERS_MIN <= count);
+        let Some(correlation) = correlation else { return String::new() };
+        #[expect(clippy::cast_precision_loss, reason = "users are far below 2^53")]
+        let deviations = correlation * (count as f64 - 1.0).sqrt();
+        let verdict = match deviations {
+            far if 1.96 <= far => {
+                "jobs of users who got more were slowed down more, as they are under fair share"
+            }
+            far if far <= -1.96 => {
+                "jobs of users who got more were slowed down less. Long jobs have low slowdowns under any \
+                policy, so this alone does not show that the policy favours these users"
+            }
+            _ => {
+                "it is not shown that jobs of users who got more were slowed down more or less than those \
+                of others"
+            }
+        };
+        // Without a minus before zero.
+        let shown = (correlation * 100.0).round() / 100.0 + 0.0;
+        let said = format!(
+            "Over the {} with {} jobs or more that ended, the rank correlation of their {noun} and the median \
+            bounded slowdown of their jobs is {shown:.2}: {verdict}.",
+            counted(count as u64, "user"),
+            Self::JOBS_MIN,
+        );
+        format!("<p>{}</p>\n", escape(&said))
+    }
+
     /// Of the users with enough use and jobs, whose jobs waited longest and shortest; empty if all
     /// waited alike.
     pub(super) fn said(&self, users: &[UserUsage], noun: &str) -> String {
@@ -91,11 +133,11 @@ impl Waits {
         }
         let of = |(wait_s, own, share): &(f64, &OfUser, f64)| {
             format!(
-                "the {} of {}, who had {} of the {noun} ({} in the median)",
-                counted(own.jobs_with_wait, "job"),
+                "{} ({} in the median of {} that started; {} of the {noun})",
                 short(user_name(&own.user)),
-                percent(*share),
-                lasting(*wait_s)
+                lasting(*wait_s),
+                counted(own.jobs_with_wait, "job"),
+                percent(*share)
             )
         };
         let said = format!(
@@ -114,6 +156,42 @@ impl Waits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whether_more_use_meant_more_slowdown_is_told() {
+        let users: Vec<UserUsage> = (0..20_u32)
+            .map(|idx| UserUsage {
+                user: idx.to_string(),
+                share: Some(f64::from(idx) / 190.0),
+                ..UserUsage::default()
+            })
+            .collect();
+        let said = |slowdown: fn(u32) -> f64, jobs: u64| {
+            let own = |idx: u32| {
+                let user = idx.to_string();
+                let slowdown_median = Some(slowdown(idx));
+                (
+                    user.clone(),
+                    OfUser { user, jobs_ended: jobs, slowdown_median, ..OfUser::default() },
+                )
+            };
+            Waits((0..20).map(own).collect()).beside_use(&users, "CPU time")
+        };
+        let rising = said(|idx| f64::from(idx) + 1.0, 10);
+        assert!(
+            rising.contains("20 users")
+                && rising.contains("is 1.00: jobs of users who got more were slowed down more"),
+            "{rising}"
+        );
+        assert!(rising.contains("under fair share"), "{rising}");
+        assert!(
+            said(|idx| 1.0 / f64::from(idx + 1), 10)
+                .contains("is -1.00: jobs of users who got more were slowed down less")
+        );
+        assert!(said(|idx| f64::from(idx % 2), 10).contains("it is not shown that"));
+        assert_eq!(said(|_| 1.0, 10), "");
+        assert_eq!(said(f64::from, 9), "");
+    }
 
     #[test]
     fn the_longest_and_the_shortest_waits_are_told_beside_the_shares() {
@@ -139,8 +217,8 @@ mod tests {
         assert_eq!(
             waits.said(&users, "CPU time"),
             "<p>Of the 2 users with 1.00 % of the CPU time or more and 10 jobs or more that started: longest \
-            waited the 20 jobs of a, who had 50.00 % of the CPU time (2 h in the median), shortest the 10 \
-            jobs of b, who had 40.00 % of the CPU time (30 s in the median).</p>\n"
+            waited a (2 h in the median of 20 jobs that started; 50.00 % of the CPU time), shortest b (30 s in \
+            the median of 10 jobs that started; 40.00 % of the CPU time).</p>\n"
         );
         assert_eq!(waits.said(&users[1..], "CPU time"), "");
         assert_eq!(Waits::default().said(&users, "CPU time"), "");

@@ -329,8 +329,8 @@ const MEANINGS: &[(&str, &str)] = &[
         under `replay` of the tasks that finished",
     ),
     // Fairness.
-    ("peak_cores", "Most cores in use over an interval"),
-    ("peak_gpus", "Most GPUs in use over an interval"),
+    ("peak_cores", "Most cores in use over an interval that is in the log as a whole"),
+    ("peak_gpus", "Most GPUs in use over an interval that is in the log as a whole"),
     ("peak_at_s", "Start of that interval, from the start of the span"),
     ("first_use_s", "Start of the first interval with usage, from the start of the span"),
     ("last_use_s", "Last instant of use, from the start of the span"),

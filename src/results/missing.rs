@@ -58,8 +58,9 @@ impl Missing {
     /// Those of the times that overlap a span, s of the trace clock.
     #[must_use]
     pub fn within(&self, [start_s, end_s]: [f64; 2]) -> Self {
-        let is_within = |[from_s, until_s]: &&[f64; 2]| *from_s < end_s && start_s < *until_s;
-        let times = self.times.iter().filter(is_within).copied().collect();
+        let times = self.times.iter().copied();
+        let is_within = |times: &[f64; 2]| times[0] < end_s && start_s < times[1];
+        let times = times.filter(is_within).collect();
         let before = |(at_s, _): &&(f64, String)| start_s < *at_s;
         Self { times, whole_from: self.whole_from.as_ref().filter(before).cloned() }
     }
@@ -67,6 +68,11 @@ impl Missing {
     /// Whether an instant of the trace clock, s, is inside one of the times.
     pub fn has(&self, at_s: f64) -> bool {
         self.times.iter().any(|[from_s, until_s]| *from_s < at_s && at_s < *until_s)
+    }
+
+    /// Whether one of the times overlaps a span, s of the trace clock.
+    pub fn overlaps(&self, [start_s, end_s]: [f64; 2]) -> bool {
+        self.times.iter().any(|[from_s, until_s]| *from_s < end_s && start_s < *until_s)
     }
 
     /// A chart without anything that is drawn in these times, and with dates if its log has them. Its

@@ -44,11 +44,11 @@ impl Terms {
     }
 }
 
-/// The shares for the help of a command, one per line.
-pub fn help(shares: &[Share]) -> String {
+/// The shares for the help of a command, one per line, and its examples.
+pub fn help(shares: &[Share], examples: &str) -> String {
     let mut text = "Shares, with numerator and denominator:".to_owned();
     for Share { name, part, whole } in shares {
         write!(text, "\n  {name}: {part} / {whole}").expect("a text takes all");
     }
-    text
+    text + "\n\n" + examples
 }

@@ -31,12 +31,16 @@ pub struct Limits {
     pub bytes: u64,
 }
 
+/// The largest JSON that a report copies: its tables are there as CSV, and a whole report stays below
+/// 10 MB.
+const COPIED_BYTES: u64 = 220_000;
+
 /// The limits for a page; the files have all rows. A table with millions of rows does not fit on a
 /// page.
 pub const PAGE_LIMITS: Limits = Limits { rows: 300, bytes: 512 << 10 };
 
-/// The result whose rows have their own pages: a report has no copy of its JSON.
-const JOBS: &str = "jobs";
+/// The results whose rows have their own pages: a report has no copy of their JSON.
+const WITH_PAGES: [&str; 2] = ["jobs", "machine-details"];
 
 /// The limits for a comparison: all rows of tables that fit into memory.
 pub const COMPARE_LIMITS: Limits = Limits { rows: usize::MAX, bytes: 256 << 20 };
@@ -144,8 +148,8 @@ impl Stored {
 
     /// Whether a report has a copy of its JSON.
     pub(crate) fn is_small(&self) -> bool {
-        fs::metadata(&self.path).is_ok_and(|about| about.len() <= PAGE_LIMITS.bytes)
-            && self.name != JOBS
+        !WITH_PAGES.contains(&&*self.name)
+            && fs::metadata(&self.path).is_ok_and(|about| about.len() <= COPIED_BYTES)
     }
 
     /// The path of its JSON.

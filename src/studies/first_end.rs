@@ -2,8 +2,9 @@
 //! does.
 //!
 //! In: the jobs of a log. Out: the instant of the first end, if too many jobs began long before it.
-//! Jobs that had already ended are missing then, so that use, load, waits and shares before that
-//! instant are too low.
+//! Jobs that had already ended are missing then: use and load before that instant are too low. Of the
+//! jobs submitted before it, only those that waited or ran long are there: waits and running times
+//! that include them lean to long ones.
 //!
 //! ```text
 //!  exported   |·······----------|--          jobs with an end from here on
@@ -12,10 +13,12 @@
 //! ```
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::digits::{counted, is_date, lasting, utc};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
+use crate::facts::jobs::Job;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
@@ -37,14 +40,83 @@ pub struct FirstEnd {
     /// Whether a job is open at the end of the log. If none is, those that still ran when it was
     /// written are missing as well.
     pub has_open: bool,
+    /// What the jobs submitted before it do to means.
+    pub means: Means,
 }
 
-/// The start of a job, if any, and its end, µs.
-type Life = (Option<i64>, i64);
+/// Mean waits and running times of the jobs that ran and ended: of all, and of those submitted from
+/// the first end on, µs; `None` if there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Means {
+    /// Jobs that were submitted before the first end.
+    pub submitted_before: u64,
+    /// Mean wait.
+    pub wait_us: Option<[i64; 2]>,
+    /// Mean running time.
+    pub run_us: Option<[i64; 2]>,
+}
+
+/// The least difference of two means that is told, as a share of the larger.
+const DIFFERENCE: f64 = 0.01;
+
+impl Means {
+    /// The means for a first end.
+    fn of(jobs: &[Life], at_us: i64) -> Self {
+        let is_before = |job: &&Life| job.submit_us.is_some_and(|submit_us| submit_us < at_us);
+        let mean = |of: fn(&Life) -> Option<i64>| {
+            let all: Vec<i64> = jobs.iter().filter_map(of).collect();
+            let later = jobs.iter().filter(|job| !is_before(job));
+            let later: Vec<i64> = later.filter_map(of).collect();
+            mean_us(&all).zip(mean_us(&later)).map(<[i64; 2]>::from)
+        };
+        Self {
+            submitted_before: jobs.iter().filter(is_before).count() as u64,
+            wait_us: mean(|job| Some(job.start_us? - job.submit_us?)),
+            run_us: mean(|job| Some(job.end_us - job.start_us?)),
+        }
+    }
+
+    /// What those jobs do to means, as a sentence; `None` if next to nothing.
+    pub fn said(&self) -> Option<String> {
+        let named = [("wait of jobs that started", self.wait_us), ("running time", self.run_us)];
+        let differ = named.into_iter().filter_map(|(name, means)| {
+            let [all, later] = means?.map(micros_to_seconds);
+            let is_told = DIFFERENCE * all.max(later) < (all - later).abs();
+            is_told.then(|| {
+                format!("the mean {name} is {} instead of {}", lasting(later), lasting(all))
+            })
+        });
+        let differ: Vec<String> = differ.collect();
+        let without = counted(self.submitted_before, "job");
+        (!differ.is_empty())
+            .then(|| format!("Without the {without} submitted before, {}", differ.join(", and ")))
+    }
+}
+
+fn mean_us(values: &[i64]) -> Option<i64> {
+    let sum: i128 = values.iter().copied().map(i128::from).sum();
+    let count = i128::try_from(values.len()).ok().filter(|&count| 0 < count)?;
+    i64::try_from(sum / count).ok()
+}
+
+/// The first submission and start of a job, if any, and its end, µs.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_field_names, reason = "each has its unit")]
+struct Life {
+    submit_us: Option<i64>,
+    start_us: Option<i64>,
+    end_us: i64,
+}
 
 /// What else a log lacks that was selected by time of end and has no open job.
 pub(crate) const LACKS_OPEN: &str = "No job is open at its end: those that still ran then seem to be missing \
     too, so that use and load are too low towards the end as well";
+
+/// What that does to numbers that include earlier time, as sentences without the last full stop.
+pub(crate) const LACKS_EARLY: &str = "Use and load of earlier time are too low. Of the jobs submitted before, \
+    only those that waited or ran long are in the log: waits and running times that include them lean to \
+    long ones, and shares of users to long jobs";
 
 impl FirstEnd {
     /// The first end of a lake; `None` if the jobs that ended earlier are not missed.
@@ -58,8 +130,12 @@ impl FirstEnd {
         let parts = (0..lake.bucket_count()).into_par_iter().map(|number| {
             let jobs = Bucket::of(lake, number, windows).jobs_without_names()?;
             let ended = jobs.jobs.iter().filter(|job| job.is_ended());
-            let lives: Vec<Life> =
-                ended.map(|job| (job.first_schedule_us, job.last_event_us)).collect();
+            let life = |job: &Job| Life {
+                submit_us: job.first_submit_us,
+                start_us: job.first_schedule_us,
+                end_us: job.last_event_us,
+            };
+            let lives: Vec<Life> = ended.map(life).collect();
             let has_open = lives.len() < jobs.jobs.len();
             Ok((lives, has_open))
         });
@@ -69,10 +145,10 @@ impl FirstEnd {
         Ok(Self::of_lives(&lives).map(|first| Self { has_open, ..first }))
     }
 
-    /// The same for the starts, if any, and the ends of jobs.
+    /// The same for jobs that ended.
     fn of_lives(lives: &[Life]) -> Option<Self> {
-        let at_us = lives.iter().map(|&(_, end_us)| end_us).min()?;
-        let ran = || lives.iter().filter_map(|&(start_us, end_us)| Some((start_us?, end_us)));
+        let at_us = lives.iter().map(|life| life.end_us).min()?;
+        let ran = || lives.iter().filter_map(|life| Some((life.start_us?, life.end_us)));
         let mut lengths: Vec<i64> = ran().map(|(start_us, end_us)| end_us - start_us).collect();
         if lengths.is_empty() {
             return None;
@@ -85,6 +161,7 @@ impl FirstEnd {
             early: early as u64,
             median_us,
             has_open: false,
+            means: Means::of(lives, at_us),
         })
     }
 
@@ -106,11 +183,12 @@ impl FirstEnd {
     pub fn said(&self) -> String {
         format!(
             "no job ended before {}, though {} began {} (the median running time) or more before \
-            that: the log seems to hold only jobs that ended from then on, so that use, load and \
-            waits before are too low{}",
+            that: the log seems to hold only jobs that ended from then on, so that use and load before \
+            are too low, and waits and running times of jobs submitted before lean to long ones{}{}",
             self.when(),
             counted(self.early, "job"),
             lasting(micros_to_seconds(self.median_us)),
+            self.means.said().map_or_else(String::new, |said| format!(". {said}")),
             if self.has_open { String::new() } else { format!(". {LACKS_OPEN}") },
         )
     }
@@ -123,9 +201,13 @@ mod tests {
     use super::*;
 
     /// Jobs that begin one after the other and run for the given times.
-    fn lives(runs: &[i64]) -> Vec<(Option<i64>, i64)> {
-        let begin = (0..).step_by(10);
-        begin.zip(runs).map(|(start, run)| (Some(start), start + run)).collect()
+    fn lives(runs: &[i64]) -> Vec<Life> {
+        let life = |(start, run): (i64, &i64)| Life {
+            submit_us: Some(start),
+            start_us: Some(start),
+            end_us: start + run,
+        };
+        (0..).step_by(10).zip(runs).map(life).collect()
     }
 
     proptest! {
@@ -139,15 +221,18 @@ mod tests {
             prop_assert_eq!(FirstEnd::of_lives(&whole), None);
             // Everything that ended in the first half is left out.
             let cut_us = 2_000;
-            let kept: Vec<(Option<i64>, i64)> =
-                whole.iter().copied().filter(|(_, end)| cut_us <= *end).collect();
-            let long = kept.iter().filter(|(start, _)| start.unwrap() < cut_us - 20).count();
+            let kept: Vec<Life> =
+                whole.iter().copied().filter(|life| cut_us <= life.end_us).collect();
+            let long = kept.iter().filter(|life| life.start_us.unwrap() < cut_us - 20).count();
             let found = FirstEnd::of_lives(&kept);
             if EARLY_MIN <= long {
                 let found = found.unwrap();
                 // If several long jobs begin around the cut, the first end comes some time after it.
-                prop_assert_eq!(Some(found.at_us), kept.iter().map(|one| one.1).min());
+                prop_assert_eq!(Some(found.at_us), kept.iter().map(|one| one.end_us).min());
                 prop_assert!(long as u64 <= found.early);
+                // Jobs that were cut off make the mean of those that are left too long.
+                let [all, later] = found.means.run_us.unwrap();
+                prop_assert!(later <= all, "{} {}", later, all);
             }
         }
     }
@@ -155,7 +240,8 @@ mod tests {
     #[test]
     fn few_jobs_and_jobs_that_never_ran_show_nothing() {
         assert_eq!(FirstEnd::of_lives(&[]), None);
-        assert_eq!(FirstEnd::of_lives(&[(None, 5)]), None);
+        let never = Life { submit_us: Some(0), start_us: None, end_us: 5 };
+        assert_eq!(FirstEnd::of_lives(&[never]), None);
         assert_eq!(FirstEnd::of_lives(&lives(&[1000; 9])), None);
         // Jobs of the same length: each begins at most that long before the first end.
         assert_eq!(FirstEnd::of_lives(&lives(&[1000; 300])), None);
@@ -163,10 +249,35 @@ mod tests {
 
     #[test]
     fn the_instant_is_a_date_or_a_time_of_the_log() {
-        let at = |at_us| FirstEnd { at_us, early: 12, median_us: 420_000_000, has_open: false };
+        let at = |at_us| FirstEnd {
+            at_us,
+            early: 12,
+            median_us: 420_000_000,
+            has_open: false,
+            means: Means::default(),
+        };
         assert_eq!(at(3_600_000_000).when(), "60 min of the log");
         assert!(at(1_483_056_180_000_000).said().starts_with("no job ended before 2016-12-30"));
         assert!(at(0).said().ends_with("towards the end as well"));
         assert!(!FirstEnd { has_open: true, ..at(0) }.said().contains("No job is open"));
+    }
+
+    #[test]
+    fn what_early_jobs_do_to_means_is_told() {
+        let job = |submit_s: i64, start_s: i64, end_s: i64| Life {
+            submit_us: Some(submit_s * 1_000_000),
+            start_us: Some(start_s * 1_000_000),
+            end_us: end_s * 1_000_000,
+        };
+        let jobs = [job(0, 60, 1_000), job(1_000, 1_000, 1_060), job(2_000, 2_000, 2_140)];
+        let means = Means::of(&jobs, 1_000_000_000);
+        assert_eq!((means.submitted_before, means.run_us), (1, Some([380_000_000, 100_000_000])));
+        assert_eq!(
+            means.said().unwrap(),
+            "Without the 1 job submitted before, the mean wait of jobs that started is 0 s instead of 20 s, and the mean \
+            running time is 100 s instead of 6.33 min"
+        );
+        assert_eq!(Means::of(&jobs[1..], 1_000_000_000).said(), None);
+        assert_eq!(Means::of(&[], 0), Means::default());
     }
 }

@@ -108,6 +108,9 @@ pub struct OutcomeRow {
 pub struct ReasonRow {
     /// The outcome.
     pub outcome: Cow<'static, str>,
+    /// The outcome in words that also say what `other` is; `None` if outcomes go by the last event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Cow<'static, str>>,
     /// Why it ended, in the log's wording; `None` while it is open.
     pub end_reason: Option<String>,
     /// Jobs or tasks.
@@ -116,18 +119,22 @@ pub struct ReasonRow {
     pub share: f64,
 }
 
-/// Rows from counts by outcome (its position in [`Classes::outcomes`]) and reason, in the order of
-/// outcomes and then by falling count.
+/// Rows from counts by outcome (its position in [`Classes::outcomes`]), by its words for `other` and by
+/// reason, in the order of outcomes and then by falling count.
 pub fn reason_rows(
-    counts: BTreeMap<(usize, Option<String>), u64>,
+    counts: BTreeMap<(usize, Option<&'static str>, Option<String>), u64>,
     classes: Classes,
 ) -> Vec<ReasonRow> {
     let total: u64 = counts.values().sum();
     let mut rows: Vec<(usize, ReasonRow)> = counts
         .into_iter()
-        .map(|((place, end_reason), count)| {
-            let (outcome, share) = (classes.outcomes()[place].into(), ratio(count, total));
-            (place, ReasonRow { outcome, end_reason, count, share })
+        .map(|((place, of_other, end_reason), count)| {
+            let (outcome, share) = (classes.outcomes()[place], ratio(count, total));
+            let course = match classes {
+                Classes::Sequence => Some(of_other.unwrap_or(outcome).into()),
+                Classes::Terminal => None,
+            };
+            (place, ReasonRow { outcome: outcome.into(), course, end_reason, count, share })
         })
         .collect();
     rows.sort_by_key(|(place, row)| (*place, std::cmp::Reverse(row.count)));

@@ -65,7 +65,7 @@ pub struct Selection {
     pub split_s: f64,
     /// The price of a harmed job, CPU-seconds.
     pub price: f64,
-    /// Jobs with tasks loaded that had ended by the split.
+    /// Jobs with tasks loaded that had ended before the split.
     pub train_jobs: u64,
     /// Jobs with tasks loaded that were submitted at or after the split.
     pub test_jobs: u64,
@@ -75,9 +75,19 @@ pub struct Selection {
     pub rules: Vec<Choice>,
     /// The best of all rules and parameters.
     pub chosen: Choice,
+    /// The one that harmed fewest jobs of those that saved nearly as much on the past, if it harmed at
+    /// most half as many as the best.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gentler: Option<Choice>,
 }
 
-/// The numbers of jobs with tasks loaded that had ended by the split, and that were submitted from
+/// The share of the net saving of the best rule from which on another one saves nearly as much.
+pub const NEARLY: f64 = 0.9;
+
+/// The share of the jobs that the best rule harms up to which another one is gentler.
+pub const GENTLER: f64 = 0.5;
+
+/// The numbers of jobs with tasks loaded that had ended before the split, and that were submitted from
 /// then on; `None` if the study has no split.
 pub fn sides(study: &Study) -> Option<(u64, u64)> {
     study.split.as_ref().map(|split| (split.past.jobs, split.future.jobs))
@@ -106,6 +116,15 @@ pub fn select(study: &Study, price: f64) -> Option<Selection> {
     }
     all_past.push(never());
     all_future.push(never());
+    let chosen =
+        choice("all rules", &all_past, &all_future, |idx| spread(places.get(idx).copied()));
+    let gentler = gentler(&all_past, &chosen.train).map(|idx| Choice {
+        among: "all rules, gentler".to_owned(),
+        train: all_past[idx].clone(),
+        test: all_future[idx].clone(),
+        test_interval: spread(places.get(idx).copied()),
+        hindsight: chosen.hindsight.clone(),
+    });
     Some(Selection {
         split_s: micros_to_seconds(split.split_us),
         price,
@@ -113,7 +132,8 @@ pub fn select(study: &Study, price: f64) -> Option<Selection> {
         test_jobs: split.future.jobs,
         test_finished_jobs: Some(split.future.finished_jobs),
         rules: choices,
-        chosen: choice("all rules", &all_past, &all_future, |idx| spread(places.get(idx).copied())),
+        chosen,
+        gentler,
     })
 }
 
@@ -188,6 +208,24 @@ fn best(scores: &[Score]) -> usize {
         }
     }
     best
+}
+
+/// The position of the score that harms fewest jobs of those that save nearly as much as the best; of
+/// several, that with the largest net saving. `None` if none harms at most half as many.
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+fn gentler(scores: &[Score], best: &Score) -> Option<usize> {
+    best.threshold?;
+    let most = GENTLER * best.harmed_jobs as f64;
+    let is_gentler = |score: &Score| {
+        let is_nearly = NEARLY * best.net_cpu <= score.net_cpu;
+        let harms_less = score.harmed_jobs < best.harmed_jobs;
+        is_nearly && harms_less && score.harmed_jobs as f64 <= most && score.threshold.is_some()
+    };
+    let all = scores.iter().enumerate().filter(|(_, score)| is_gentler(score));
+    let order = |one: &Score, other: &Score| {
+        one.harmed_jobs.cmp(&other.harmed_jobs).then(other.net_cpu.total_cmp(&one.net_cpu))
+    };
+    all.min_by(|one, other| order(one.1, other.1)).map(|(idx, _)| idx)
 }
 
 /// Intervals of one parameter under resampling of jobs: 2.5 % and 97.5 % quantiles. In JSON
@@ -316,6 +354,8 @@ fn bounds(values: &mut [f64]) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::asked::{Asked, JobRow, KillStep};
     use super::super::rules::Rule;
     use super::*;
@@ -330,6 +370,33 @@ mod tests {
         let found = choice("events", &past, &future, |_| None);
         assert_eq!((found.train.threshold, found.test.gain), (Some(20), -3.0));
         assert_eq!(found.hindsight.threshold, Some(10));
+    }
+
+    proptest! {
+        /// Promise: of the candidates that save at least 90 % of what the best saves and harm at most half
+        /// as many jobs, but fewer, none harms fewer than the gentler one; without any there is none.
+        #[test]
+        fn the_gentler_choice_harms_fewest_of_those_that_save_nearly_as_much(
+            drawn in prop::collection::vec((0_u64..12, -5_i32..30), 1..12),
+        ) {
+            let of = |(harmed_jobs, net): (u64, i32)| {
+                let net_cpu = f64::from(net);
+                Score { threshold: Some(1), net_cpu, harmed_jobs, gain: net_cpu, ..never() }
+            };
+            let mut scores: Vec<Score> = drawn.into_iter().map(of).collect();
+            scores.push(never());
+            let best = scores[best(&scores)].clone();
+            let fits = |score: &Score| {
+                let harms_less = score.harmed_jobs < best.harmed_jobs;
+                let is_nearly = 9.0 * best.net_cpu <= 10.0 * score.net_cpu + 1e-9;
+                is_nearly && harms_less && 2 * score.harmed_jobs <= best.harmed_jobs
+            };
+            let fitting = scores.iter().filter(|own| own.threshold.is_some() && fits(own));
+            let fewest = fitting.map(|own| own.harmed_jobs).min().filter(|_| best.threshold.is_some());
+            let found = gentler(&scores, &best);
+            prop_assert_eq!(found.map(|idx| scores[idx].harmed_jobs), fewest);
+            prop_assert!(found.is_none_or(|idx| fits(&scores[idx])));
+        }
     }
 
     #[test]

@@ -99,18 +99,25 @@ fn reasons_that_a_lake_does_not_have_are_refused_everywhere() {
 /// `classify --by-reason` says it.
 #[test]
 fn why_jobs_ended_is_on_the_page_of_outcomes() {
-    let lines = [("1", "COMPLETED"), ("2", "TIMEOUT"), ("3", "OUT_OF_MEMORY"), ("4", "COMPLETED")];
-    let lines = lines.map(|(id, state)| format!("{id}|{state}|{ROW}|2|normal"));
+    let states = ["COMPLETED", "TIMEOUT", "OUT_OF_MEMORY", "PREEMPTED", "COMPLETED"];
+    let lines = ["1", "2", "3", "4", "5"].into_iter().zip(states);
+    let lines: Vec<String> =
+        lines.map(|(id, state)| format!("{id}|{state}|{ROW}|2|normal")).collect();
     let place = of_slurm("JobID|State|Submit|Start|End|NCPUS|QOS", &lines);
     let asked = place.run(&["classify", "--by-reason", "--format", "json"]).ok().json();
     place.run(&["analyze", "--lake", "lake", "--out", "found", "--quiet"]).ok();
     let read = |name: &str| std::fs::read_to_string(place.path("found").join(name)).unwrap();
     let stored: serde_json::Value = serde_json::from_str(&read("classify-jobs.json")).unwrap();
     assert_eq!(stored["answer"]["reasons"], asked["reasons"]);
-    assert_eq!(asked["reasons"].as_array().unwrap().len(), 3, "{asked}");
+    let reasons = asked["reasons"].as_array().unwrap();
+    assert_eq!(reasons.len(), 4, "{asked}");
+    // What an exact sequence does not name is said in words.
+    let preempted = reasons.iter().find(|row| row["end_reason"] == "PREEMPTED").unwrap();
+    assert_eq!((&preempted["outcome"], &preempted["course"]), (&"other".into(), &"evicted".into()));
     let page = read("report/outcomes.html");
-    assert!(page.contains("Why 4 jobs ended") && page.contains("OUT_OF_MEMORY"), "{page}");
-    assert!(!page.contains("Why 4 tasks ended"), "each job is one task");
+    assert!(page.contains("Why 5 jobs ended") && page.contains("OUT_OF_MEMORY"), "{page}");
+    assert!(page.contains("evicted: PREEMPTED") && !page.contains("other: "), "{page}");
+    assert!(!page.contains("Why 5 tasks ended"), "each job is one task");
 }
 
 /// Promise: every study with groups splits a lake by quality of service if the lake has it, and

@@ -1,5 +1,6 @@
 //! Values of `fairness` do not depend on later events: random traces are cut at a time, and the
-//! rest gives the same values up to that time, for every built-in or custom index.
+//! rest gives the same values up to that time, for every built-in or custom index. Predictions at an
+//! age know what happened by then, whatever the order of lines.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -254,4 +255,37 @@ fn a_week_of_a_log_is_a_week_of_a_month_of_it() {
     let same = until.iter().filter(|(key, value)| short.get(*key) == Some(value)).count();
     assert_eq!(same, short.len(), "values of the first days");
     assert!(100_000 < same, "{same}");
+}
+
+proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 12, ..Default::default() })]
+
+    /// Promise: what is known at the age of a prediction are all ends by that instant, in whatever order
+    /// the log has its lines.
+    #[test]
+    fn a_prediction_at_an_age_does_not_depend_on_the_order_of_lines(
+        jobs in prop::collection::vec((0..4_u8, 1..7_u8, 0..2_u8, 0..2_u8), 3..12),
+        by in 1..12_usize,
+    ) {
+        let lines: Vec<String> = (1..)
+            .zip(&jobs)
+            .map(|(job, (submit, run, status, user))| {
+                let (submit, run) = (10 * u32::from(*submit), 10 * u32::from(*run));
+                format!("{job} {submit} 0 {run} 1 -1 -1 1 -1 -1 {status} {user} 1 1 1 1 -1 -1 -1\n")
+            })
+            .collect();
+        let mut turned = lines.clone();
+        turned.rotate_left(by % lines.len());
+        turned.reverse();
+        let place = Place::new();
+        let predict = |name: &str, lines: &[String]| {
+            let log = format!("; MaxProcs: 9\n{}", lines.concat());
+            fs::write(place.path(name), log).unwrap();
+            let lake = format!("{name}-lake");
+            place.run(&["ingest", name, "--source", "swf", "--lake", &lake, "--quiet"]).ok();
+            let rules = ["--rules", "overall", "--age", "20s", "--format", "csv"];
+            place.run(&[&["predict", "--lake", &lake], &rules[..]].concat()).ok().stdout_text().to_owned()
+        };
+        prop_assert_eq!(predict("one.swf", &lines), predict("other.swf", &turned));
+    }
 }

@@ -47,6 +47,9 @@ pub(super) fn jobs() -> impl Strategy<Value = Vec<Job>> {
         "018801",
         "01441",
         "8",
+        "077",
+        "0714",
+        "01307",
     ]);
     let job = events(vec!["014", "014", "013", "015", "01", "0", "013014", ""]);
     prop::collection::vec((job, prop::collection::vec(task, 0..4)), 1..7)
@@ -135,6 +138,17 @@ pub(super) fn end_of(events: &[Event]) -> Option<u64> {
 
 pub(super) fn window_end(jobs: &[Job]) -> u64 {
     jobs.iter().flat_map(|job| job.1.iter().flatten()).map(|event| event.0).max().unwrap_or(0)
+}
+
+/// Waits as (start, end), s: from each SUBMIT to the next event that decides, or to the end of the job.
+pub(super) fn waits(events: &[Event], job_end: Option<u64>, window_end: u64) -> Vec<(u64, u64)> {
+    let submits = events.iter().enumerate().filter(|(_, event)| event.1 == 0);
+    let wait = |(place, (start, _)): (usize, &Event)| {
+        let next = events[place + 1..].iter().find(|event| event.1 < 7);
+        let end = next.map_or_else(|| job_end.unwrap_or(window_end).min(window_end), |next| next.0);
+        (*start, end.max(*start))
+    };
+    submits.map(wait).collect()
 }
 
 /// Attempts as (start, end), s.

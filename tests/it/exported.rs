@@ -237,3 +237,25 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
     let load = std::fs::read_to_string(place.path("open-load/report/load.html")).unwrap();
     assert!(load.contains(notice) && !load.contains(open), "{running} {load}");
 }
+
+/// A log whose times have no zone: the first page says that they are taken as UTC.
+#[test]
+fn a_zone_that_is_assumed_is_told_beside_the_dates() {
+    let place = Place::new();
+    let row = "1|u|a|p|COMPLETED|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-02T00:00:00|86400|1|1|99999|\
+        00:00:01|n1\n";
+    place.raw("log.sacct", format!("{HEADER}{row}"));
+    for (zone, is_assumed) in [(None, true), (Some("Europe/Berlin"), false)] {
+        let lake = if is_assumed { "assumed" } else { "given" };
+        let log = ["ingest", "trace/log.sacct", "--lake", lake, "--quiet"];
+        let zone: Vec<&str> = zone.into_iter().flat_map(|zone| ["--timezone", zone]).collect();
+        place.run(&[&log[..], &zone].concat()).ok();
+        let out = format!("{lake}-found/classify");
+        place.run(&["classify", "--lake", lake, "--out", &out, "--quiet"]).ok();
+        place.run(&["report", &format!("{lake}-found"), "--out", &format!("{lake}-report")]).ok();
+        let page = place.path(&format!("{lake}-report/index.html"));
+        let page = std::fs::read_to_string(page).unwrap();
+        assert_eq!(page.contains("; the log names no time zone: taken as UTC)"), is_assumed);
+        assert!(page.contains(" UTC (24 h"), "{page}");
+    }
+}

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::Value;
 
-use super::drawn::{Job, attempts, end_of, jobs, lake, window_end};
+use super::drawn::{Event, Job, attempts, end_of, jobs, lake, waits, window_end};
 use super::engines::python;
 use super::support::{Place, real_trace, repository, skipped};
 
@@ -34,15 +34,18 @@ fn close(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * other.abs().max(1.0)
 }
 
-/// Running time in an interval (s), from the random events: task-seconds.
-fn running(jobs: &[Job], [from, to]: [f64; 2]) -> f64 {
+/// Spans of a task (start and end, s), from its events, the end of its job and that of the window.
+type Spans = fn(&[Event], Option<u64>, u64) -> Vec<(u64, u64)>;
+
+/// The time of spans in an interval (s), from the random events: task-seconds.
+fn time_of(spans: Spans, jobs: &[Job], [from, to]: [f64; 2]) -> f64 {
     let end = window_end(jobs);
     #[expect(clippy::cast_precision_loss, reason = "below 400")]
     let within =
         |(start, end): (u64, u64)| ((end as f64).min(to) - (start as f64).max(from)).max(0.0);
     let of_job = |(events, tasks): &Job| -> f64 {
         let job_end = end_of(events);
-        tasks.iter().flat_map(|task| attempts(task, job_end, end)).map(within).sum()
+        tasks.iter().flat_map(|task| spans(task, job_end, end)).map(within).sum()
     };
     jobs.iter().map(of_job).sum()
 }
@@ -83,7 +86,10 @@ proptest! {
         }
         for row in load["rows"].as_array().unwrap() {
             let ends = ["start_s", "end_s"].map(|name| row[name].as_f64().unwrap());
-            let expected = running(&jobs, ends);
+            let expected = time_of(waits, &jobs, ends);
+            let found = row["pending_tasks"].as_f64().unwrap_or(0.0) * (ends[1] - ends[0]);
+            prop_assert!(close(found, expected), "{ends:?}: {found} wait and {expected}");
+            let expected = time_of(attempts, &jobs, ends);
             let found = row["running_tasks"].as_f64().unwrap_or(0.0) * (ends[1] - ends[0]);
             prop_assert!(close(found, expected), "{ends:?}: {found} and {expected}");
             let allocated = row["cpu_allocated"].as_f64().unwrap_or(0.0) * (ends[1] - ends[0]);
@@ -274,7 +280,9 @@ fn the_fact_by_hour_has_the_sums_of_load() {
             (row["hour_us"].as_i64().unwrap() / 3_600_000_000, row["slots_s"].as_f64().unwrap())
         })
         .collect();
-    assert_eq!(found, [(0, 4200.0), (2, 5400.0), (4, 600.0)]);
+    // Hours without an event have a row too: what runs in them counts.
+    let expected = [(0, 4200.0), (1, 7200.0), (2, 5400.0), (3, 3600.0), (4, 600.0)];
+    assert_eq!(found, expected);
     for (row, (hour, slots)) in rows.iter().zip(found) {
         let own = &load["rows"][usize::try_from(hour).unwrap()];
         let length = own["end_s"].as_f64().unwrap() - own["start_s"].as_f64().unwrap();
@@ -290,5 +298,23 @@ fn the_fact_by_hour_has_the_sums_of_load() {
             assert!(close(own[of_load].as_f64().unwrap() * length, fact), "{of_fact}: {own} {row}");
         }
         assert_eq!(own["submitted_tasks"], row["submitted"]);
+    }
+}
+
+/// Service counts from time 0 in a trace with its own clock, and from the first event of a task if times
+/// are dates: nobody knows when such a machine came.
+#[test]
+#[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
+fn a_machine_of_a_dated_log_is_not_in_service_from_1970_on() {
+    for (begin, up_s) in [(700_u64, 1000.0), (1_500_000_000, 300.0)] {
+        let place = Place::new();
+        let task = |time: u64, kind: u32| format!("{time}000000,,1,0,5,{kind},u,0,1,0.5,0.25,,\n");
+        let tasks = [task(begin, 0), task(begin + 100, 1), task(begin + 300, 4)];
+        place.raw("task_events/part-00000-of-00001.csv", tasks.concat());
+        place.raw("machine_events/part-00000-of-00001.csv", "0,5,0,p,1,0.5\n");
+        place.ingest(&[]).ok();
+        let facts = json(&place, &["query", "q19"]);
+        assert_eq!(facts["table"][0]["up_s"], up_s, "{facts}");
+        assert_eq!(facts["table"][0]["slots_s"], 200.0);
     }
 }

@@ -32,6 +32,7 @@
 //!  spread     studies folded in parts, as the workers of a cluster do, are the whole
 //!  studies    account and sweep give the sums of the queries
 //!  load       the cluster over time: sums of the ledger, counts of drawn events and of raw files
+//!  episodes   what stands out of drawn traces, the real trace and a real log, as a count finds it
 //!  machines   outages of drawn machines, what ran on them, and the real table
 //!  timelines  the outcome study on drawn traces, worked out by hand
 //!  mandai     the study of 2017: a row for each claim, and its figures
@@ -104,6 +105,8 @@ mod easy;
 mod edges;
 #[cfg(test)]
 mod engines;
+#[cfg(test)]
+mod episodes;
 #[cfg(test)]
 mod export;
 mod exported;

@@ -255,9 +255,9 @@ fn an_analysis_of_a_log_has_the_page_of_months() {
     place.run(&["analyze", "trace/log.sacct", "--out", "found", "--quiet"]).ok();
     let page = std::fs::read_to_string(place.path("found/report/months.html")).unwrap();
     assert!(page.contains(
-        "95&nbsp;% for at most 0 s.</p>\n<ul class=\"more\">\n\
-         <li>From 2024-01-31 to 2024-02-01 (2 h), account physics used \
-         <span title=\"57,600 processor-s\">16 processor-h</span>."
+        "<p class=\"answer\">Account physics used <span title=\"57,600 processor-s\">16 processor-h</span>.</p>\n\
+         <ul class=\"more\">\n<li>That is from 2024-01-31 to 2024-02-01 (2 h).</li>\n<li>Half of the jobs that \
+         started had waited for at most 0 s, and 95&nbsp;% for at most 0 s.</li>"
     ));
     let found: Value =
         serde_json::from_slice(&std::fs::read(place.path("found/monthly.json")).unwrap()).unwrap();
@@ -307,6 +307,23 @@ fn nobody_is_not_told_as_a_user() {
         )
     );
     assert!(page.contains("Jobs of 2-4 processors in queue long waited longest: "), "{page}");
+    assert!(found.get("most_wasted").is_none(), "nobody else wasted anything: {found}");
+    // A minute of four processors each: three jobs of c and two of b beside twelve of a.
+    let mut others = of("a", "long");
+    others.extend([("c", "short", "FAILED", 0); 3]);
+    others.extend([("b", "short", "CANCELLED", 0); 2]);
+    let (found, page) = told(&others);
+    assert_eq!(found["most_wasted"]["users"], serde_json::json!(["a"]), "{found}");
+    assert_eq!(found["most_wasted"]["wasted"], 12.0 * 240.0);
+    assert!(page.contains("user a wasted 70.6&nbsp;% of it"), "{page}");
+    // No one has half of it, two have.
+    others.extend([("c", "short", "FAILED", 0); 7]);
+    let (found, _) = told(&others);
+    assert_eq!(found["most_wasted"]["users"], serde_json::json!(["a"]), "12 of 24");
+    others.extend([("c", "short", "FAILED", 0); 1]);
+    let (found, _) = told(&others);
+    assert_eq!(found["most_wasted"]["users"], serde_json::json!(["a", "c"]), "23 of 25");
+    assert_eq!(found["most_wasted"]["wasted"], 23.0 * 240.0);
     let (found, page) = told(&of("", ""));
     assert!(found.get("most_not_finished").is_none(), "{found}");
     assert!(page.contains("Jobs of 2-4 processors waited longest: "), "{page}");

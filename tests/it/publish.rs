@@ -47,11 +47,15 @@ const fn writing(name: &'static str, commands: [&'static str; 2]) -> Writer {
 }
 
 /// Every command that writes results or pages. Both settings run the same command.
-static WRITERS: [Writer; 16] = [
+static WRITERS: [Writer; 17] = [
     writing("export", ["export --as swf --out found", "export --as batsim --out found"]),
     writing(
         "load",
         ["load --interval 10m --by user --out found", "load --interval 1h --out found"],
+    ),
+    writing(
+        "episodes",
+        ["episodes --least 1 --out found", "episodes --interval 1h --least 1 --out found"],
     ),
     writing("machines", ["machines --out found", "machines --together 60 --out found"]),
     writing(
@@ -536,7 +540,7 @@ fn manual_pages_replace_only_manual_pages() {
 }
 
 /// Commands that write something new, with the name for it. `TAKEN` is an existing file.
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 27] = [
     "export --as swf --out TAKEN",
     "synth TAKEN --jobs 5",
     "synth TAKEN/inside --jobs 5",
@@ -554,6 +558,7 @@ const NAMES: [&str; 26] = [
     "sweep --cpu slots --out TAKEN",
     "detect --out TAKEN",
     "load --out TAKEN",
+    "episodes --out TAKEN",
     "machines --out TAKEN",
     "monthly --lake centre --out TAKEN",
     "predict --out TAKEN",

@@ -211,7 +211,7 @@ fn the_record_of_a_replayed_log_is_that_replay() {
     }
 }
 
-/// The page puts the record first; a log without waits has no such table.
+/// The page puts the record first; without recorded waits, its columns are left out.
 #[test]
 fn the_page_of_a_replay_starts_with_the_record() {
     for (wait, has_table) in [(70, true), (-1, false)] {
@@ -226,6 +226,11 @@ fn the_page_of_a_replay_starts_with_the_record() {
         let page = fs::read_to_string(place.path("report/replay.html")).unwrap();
         let table = page.find("What happened, and what each policy would have done");
         assert_eq!(table.is_some(), has_table, "{page}");
+        assert_eq!(page.contains("What each policy would have done"), !has_table);
+        for heading in ["mean wait of all tasks", "median response of jobs"] {
+            assert!(page.contains(heading), "{heading}");
+        }
+        assert_eq!(page.contains("of tasks that started in the record"), has_table);
         if let Some(table) = table {
             let [row, chart] = [">as recorded<", "<figure"].map(|text| page[table..].find(text));
             assert!(row.unwrap() < chart.unwrap(), "{page}");

@@ -207,6 +207,11 @@ fn two_sets_of_results_are_compared() {
         run(&["sweep", "--thresholds", thresholds, "--out", &out("sweep")]);
     }
     place.run(&["classify", "--out", "other/classify"]).ok();
+    // Grouped on one side: the curve is that of all groups together.
+    for folder in ["one", "same"] {
+        place.run(&["describe", "--out", &format!("{folder}/describe")]).ok();
+    }
+    place.run(&["describe", "--group-by", "user", "--out", "other/describe"]).ok();
     let rows = |one: &str, other: &str| -> Vec<Vec<String>> {
         let run = place.run(&["report", "--compare", one, other, "--format", "csv"]).ok();
         let lines = run.stdout_text().lines().skip(1).map(str::to_owned).collect::<Vec<String>>();
@@ -227,6 +232,14 @@ fn two_sets_of_results_are_compared() {
     for part in [">classes<", "sequence", "terminal", "CPU time by outcome"] {
         assert!(page.contains(part), "{part}");
     }
+    let drawn =
+        page.find("How long jobs last: the share of jobs at or below a time. The curves are");
+    let drawn = &page[drawn.unwrap()..];
+    let [first, second] = [" in one, ", " in other."].map(|name| {
+        let shares = drawn[..drawn.find(name).unwrap()].rsplit([' ', ';']);
+        shares.take(2).collect::<Vec<_>>().concat()
+    });
+    assert_eq!(first, second, "both are of the same jobs");
     // What both say, question by question.
     let same = place.run(&["report", "--compare", "one", "same", "--out", "no-changes"]).ok();
     assert!(same.stderr.contains("Nothing changed: both have the same values"), "{}", same.stderr);
@@ -653,12 +666,19 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         let (page, anchor) = href.split_once('#').unwrap();
         let page = fs::read_to_string(report.join(page)).unwrap();
         assert!(page.contains(&format!("id=\"{anchor}\"")), "{href}");
-        let json = fs::read_to_string(report.join(format!("data/{anchor}.json"))).unwrap();
+        // The page has the result, or says where it is.
+        let name = format!("{anchor}.json");
+        let is_left_out = format!("because of its size: {name} in the folder of the results");
+        assert_ne!(page.contains(&format!("data/{name}\"")), page.contains(&is_left_out), "{name}");
+        let json = fs::read_to_string(report.join("data").join(&name))
+            .or_else(|_| fs::read_to_string(place.path("all").join(&name)))
+            .unwrap();
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
         let mut known = Vec::new();
         all_numbers(&json["answer"], &mut known);
         of_lost_jobs(&json["answer"], &mut known);
         of_other(&json["answer"], &mut known);
+        of_last_events(&json["answer"], &mut known);
         of_shares(&json["answer"], &mut known);
         of_equal_shares(&json["answer"], &mut known);
         // The answer, and the folded sentences that explain it.
@@ -687,6 +707,22 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         pages.iter().any(|page| fs::read_to_string(page).unwrap().contains(to))
     };
     assert!(leads("users", "href=\"../jobs/") && leads("jobs", "href=\"../users/"));
+}
+
+/// The shares of jobs by the last event of their sequences.
+fn of_last_events(answer: &serde_json::Value, known: &mut Vec<f64>) {
+    let rows: Vec<(&str, f64)> = answer["sequences"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|row| Some((row["sequence"].as_str()?, row["count"].as_f64()?)))
+        .collect();
+    let total: f64 = rows.iter().map(|row| row.1).sum();
+    for event in '0'..='6' {
+        let last = |text: &str| text.chars().rfind(|digit| ('0'..='6').contains(digit));
+        let ended = rows.iter().filter(|row| last(row.0) == Some(event));
+        known.push(ended.map(|row| row.1).sum::<f64>() / total);
+    }
 }
 
 /// Shares that follow from those of a result: of all jobs that did not finish, and of the jobs that

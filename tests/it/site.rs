@@ -176,6 +176,13 @@ fn usage_is_reset_by_the_date_of_the_log_and_not_by_its_clock() {
         let last = run.stdout_text().lines().rfind(|line| line.contains(",raw_usage,"));
         assert!(last.unwrap().ends_with(",raw_usage,14400.0"), "{last:?}");
     }
+    // The clocks of two lakes: one begins in 2005, the other nobody knows when.
+    let both = |align: &str| {
+        let args = ["fairness", "--lake", "dated", "--lake", "undated", "--align", align];
+        place.run(&[&args[..], &["--interval", "86400"]].concat()).ok().stderr
+    };
+    assert!(both("clock").contains("do not begin at the same instant"), "{}", both("clock"));
+    assert!(!both("start").contains("do not begin at the same instant"));
     let undated = run("undated", &[]);
     assert_eq!(undated.code, Some(2));
     assert!(undated.stderr.contains("reads dates"), "{}", undated.stderr);

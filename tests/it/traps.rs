@@ -387,7 +387,7 @@ const ALIBABA: &[Trap] = &[
         &["amounts of -1 or 101: unknown: 2", "CPU request unknown: no CPU time is charged: 1"],
     ),
     trap(
-        "2018: a backup that lost is killed, and does not decide over the job",
+        "2018: a backup that lost is left out, and does not decide over its task or job",
         &[
             ("batch_task.csv", "M1,1,j_3,1,Terminated,10,90,100,0.5\n"),
             (
@@ -395,9 +395,9 @@ const ALIBABA: &[Trap] = &[
                 "ins_1,M1,j_3,1,Terminated,10,90,m_1,1,2,1,2,3,4\nins_1,M1,j_3,1,Interrupted,20,90,m_2,2,2,1,2,3,4\n",
             ),
         ],
-        "0@10 1@10 4@90 1@20 5@90",
+        "0@10 1@10 4@90",
         &[
-            "later tries of an instance: attempts without a SUBMIT: 1",
+            "backups that lost (Interrupted): left out: 1",
             "job_events time_us=90000000 job_id=3 event_type=4",
         ],
     ),

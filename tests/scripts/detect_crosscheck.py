@@ -7,7 +7,8 @@
 Usage: detect_crosscheck.py JOBFATE LAKE [JOBS_REPLAYED]
 
 1. What is walked and judged: groups, tasks, stragglers by four truths, attempts, hours.
-2. Every score of every detector, recounted from detect-flags.parquet.
+2. Every score of every detector, and what copies of what it flags would save, recounted from
+   detect-flags.parquet.
 3. The flags of spark (version 3), flink, google, cubed and ytsaurus, by a replay that visits every
    heartbeat and sorts anew each time, on JOBS_REPLAYED jobs (default: all), spread over job ids.
 Exits with 1 and prints what differs.
@@ -207,7 +208,8 @@ def main(jobfate, lake, sample):
     first_us = 1 if manifest["source"] == "google-2011" else 0
     times = [part["max_time_us"] for part in manifest["tables"]["task_events"]["parts"]]
     window_end = max(time for time in times if time is not None)
-    counts, running_us, straggling, judged, histories = Counter(), 0, [0] * 4, {}, {}
+    counts, running_us, response_us, straggling, judged, histories = Counter(), 0, 0, [0] * 4, {}, {}
+    ends, medians = {}, {}
     for job, tasks in jobs_of(read(con, lake, "task_events", "job_id, task_index, time_us, event_type")):
         attempts = {task: attempts_of(events, window_end) for task, events in tasks.items()}
         units = {}
@@ -234,11 +236,20 @@ def main(jobfate, lake, sample):
             straggling[truth] += sum(end - start > line for start, end, _ in units.values())
         for task, (start, end, _) in units.items():
             judged[job, task, start] = (end, [end - start > line for line in lines], lines)
+        # A job ends with its last attempt, whatever became of it.
+        ends[job] = {(task, run[0]): run[1] for task, runs in attempts.items() for run in runs if run[0] >= first_us}
+        begun = min(time for events in tasks.values() for time, _ in events)
+        response_us += max(ends[job].values()) - begun
+        lengths = sorted(end - start for start, end, _ in units.values())
+        low, high = lengths[(len(lengths) - 1) // 2], lengths[len(lengths) // 2]
+        medians[job] = low + (high - low) // 2
         histories[job] = (tasks, attempts)
 
     for key, count in counts.items():
         same(key, answer["counts"][key], count)
     near("task_hours", answer["task_hours"], running_us / 3.6e9)
+    near("response_hours", answer["response_hours"], response_us / 3.6e9)
+    unlimited = {row["detector"]: row for row in answer["copies"] if row["budget"] is None}
     same("truths", answer["truths"], ["median:1.5", "mean:1.5", "p90", "median:1.3"])
     same("stragglers", answer["stragglers"], straggling)
 
@@ -246,6 +257,16 @@ def main(jobfate, lake, sample):
         own = flagged[row["detector"]]
         name = row["detector"]
         same(f"flags of {name}", row["flags"], len(own))
+        won, spared, later = 0, 0, {job: dict(known) for job, known in ends.items()}
+        for job, task, start, flagged_us, end, _ in own:
+            with_copy = flagged_us + medians[job]
+            if (job, task, start) in judged and with_copy < end:
+                won, spared, later[job][task, start] = won + 1, spared + end - with_copy, with_copy
+        earlier = sum(max(known.values()) - max(later[job].values()) for job, known in ends.items())
+        same(f"copies of {name}", [unlimited[name]["started"], unlimited[name]["won"]], [len(own), won])
+        near(f"spared by {name}", unlimited[name]["spared_s"], spared / 1e6)
+        near(f"earlier by {name}", unlimited[name]["earlier_s"], earlier / 1e6)
+        near(f"share earlier by {name}", unlimited[name]["earlier_share"], earlier / response_us)
         known = [(flag, judged.get((flag[0], flag[1], flag[2]))) for flag in own]
         same(f"unjudged flags of {name}", row["flags_unjudged"], sum(unit is None for _, unit in known))
         known = [(flag, unit) for flag, unit in known if unit is not None]

@@ -108,9 +108,12 @@ def count_alibaba_2017(tasks, instances=None, machines=None):
             if not job or not task:
                 unknown += 1
                 continue
+            rows_of[job, task, row[7], number] += 1
+            # A later try that was interrupted is a backup that lost.
+            if state == "Interrupted" and int(number) > 1 and int(end) > 0:
+                continue
             tries[state] += 1
             numbers[number] += 1
-            rows_of[job, task, row[7], number] += 1
             first_tries += number == "1"
             if int(end) > 0 and state not in ("Running", "Waiting", "Ready"):
                 try_hundredths_s += (int(end) - max(int(start), 0)) * plans[job, task]

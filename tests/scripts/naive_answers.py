@@ -22,6 +22,7 @@ SEQUENCE_OUTCOMES = {"014": "finished", "013": "failed", "015": "killed", "01": 
 TERMINAL_OUTCOMES = {"2": "evicted", "3": "failed", "4": "finished", "5": "killed", "6": "lost"}
 EVENTS = "SUBMIT SCHEDULE EVICT FAIL FINISH KILL LOST UPDATE_PENDING UPDATE_RUNNING QUEUE ENABLE".split()
 HOUR = 3_600_000_000
+DATED = 315_360_000_000_000  # Later times are dates.
 COURSE = ("q23_course_machines q24_course_capacity q25_course_classes q26_course_evictions q27_course_locality "
           "q28_course_requests q29_course_peaks q30_course_priorities q31_course_failures q32_course_waits").split()
 
@@ -202,15 +203,15 @@ def capacity_at(periods, machine, time):
     return before[-1] if before else (known[0][1] if known else None)
 
 
-def time_up(events, window_end):
+def time_up(events, window):
     """Returns how long a machine was in service, and how often it left."""
     up, since, outages = 0, None, 0
     for time, _, kind, _, _ in events:
         if since is not None:
-            up += overlap((since, time), (0, window_end))
+            up += overlap((since, time), window)
         since = None if kind == 1 else time
         outages += kind == 1
-    return up + (overlap((since, AFTER), (0, window_end)) if since is not None else 0), outages
+    return up + (overlap((since, AFTER), window) if since is not None else 0), outages
 
 
 def times_up(events, window_end, resource):
@@ -411,6 +412,8 @@ def main(trace, out, thresholds, log):
         if event.kind in "01" + TERMINAL:
             counts[int(event.kind)] += 1
 
+    busy = {*happened, *(hour_of(at) for since, until in waits if since < until for at in (since, until))}
+
     def in_hour(spans, hour):
         return seconds(sum((amount or 0) * overlap((since, until), (hour, hour + HOUR)) for since, until, amount in spans))
 
@@ -422,11 +425,14 @@ def main(trace, out, thresholds, log):
     write("q18_cluster_by_hour", "hour_us slots_s requested_s requested_memory_s waiting_s cpu_capacity_s "
           "memory_capacity_s submitted started evicted failed finished killed lost",
           [[hour, *held([a for _, a in ran], hour, hour + HOUR), in_hour(memory, hour),
-            in_hour([(*wait, 1) for wait in waits], hour), capacity(hour, 3), capacity(hour, 4), *counts]
-           for hour, counts in sorted(happened.items())])
+            in_hour([(*wait, 1) for wait in waits], hour), capacity(hour, 3), capacity(hour, 4),
+            *happened.get(hour, [0] * 7)]
+           for hour in range(min(busy, default=0), min(max(busy, default=-1), hour_of(task_end)) + 1, HOUR)])
 
     def machine(number_):
-        up, outages = time_up(periods[number_], max(job_end, task_end))
+        first_us = min((e.time for ev in tasks.values() for e in ev), default=0)
+        window = (first_us if DATED <= first_us else 0, max(job_end, task_end))
+        up, outages = time_up(periods[number_], window)
         here = [(task, a) for task, a in ran if a.schedule.machine == str(number_)]
         all_ = [a for _, a in here]
         kinds = [a.kind for a in all_]

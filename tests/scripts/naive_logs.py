@@ -51,31 +51,32 @@ def count_rumen(text, topology):
         at += len(text[at:]) - len(text[at:].lstrip())
         job, at = decoder.raw_decode(text, at)
         jobs.append(job)
-    tasks, attempts, task_ms, sequences = 0, 0, 0, Counter()
+    tasks, attempts, finished, task_ms, sequences = 0, 0, 0, 0, Counter()
     for job in jobs:
         end = {"SUCCESS": "4", "FAILED": "3", "KILLED": "5"}.get(job["outcome"], "")
         sequences["01" + end] += 1
         for kind in ("mapTasks", "reduceTasks", "otherTasks"):
             for task in job[kind]:
                 tasks += 1
-                starts, ends = [], []
+                spans = []
                 for attempt in task["attempts"]:
                     begin, finish = attempt["startTime"], attempt["finishTime"]
                     if begin <= 0 or finish < begin:
                         begin = finish
-                    attempts += 1
-                    starts.append((begin, 1, len(starts)))
-                    ends.append((finish, 1 if begin == finish else 0, len(ends)))
-                # The attempts of the lake: each ends with the next start or end of any attempt of its task.
-                events = []
-                for idx, (begin, finish) in enumerate(zip(starts, ends)):
-                    events += [(begin[0], idx, 0, "start"), (finish[0], idx, 1, "end")]
-                events.sort(key=lambda event: event[:3])
-                open_since = None
-                for time, _, _, what in events:
-                    if open_since is not None:
-                        task_ms += time - open_since
-                    open_since = time if what == "start" else None
+                    spans.append((begin, finish, attempt["result"] == "SUCCESS"))
+                ended = [span for span in spans if span[2]]
+                finished += task["taskStatus"] == "SUCCESS"
+                # The attempt that decides the task, and those beside it that the lake leaves out.
+                decides = min(ended, key=lambda span: span[1]) if ended else max(spans, key=lambda span: span[1], default=None)
+                kept = [span for span in spans if span[:2] < decides[:2] or span is decides]
+                after = sorted(span for span in spans if span[:2] >= decides[:2] and span is not decides)
+                kept.sort()
+                for span in after:
+                    if span[0] >= kept[-1][1] and (span[2] or not ended or task["taskStatus"] != "SUCCESS"):
+                        kept.append(span)
+                attempts += len(kept)
+                for span, later in zip(kept, [span[0] for span in kept[1:]] + [10**18]):
+                    task_ms += min(span[1], later) - span[0]
     hosts = []
 
     def walk(node):
@@ -86,7 +87,7 @@ def count_rumen(text, topology):
 
     walk(json.loads(topology))
     seconds = Fraction(task_ms, 1000)
-    return len(jobs), tasks, attempts, len(hosts), sequences, seconds, seconds
+    return len(jobs), tasks, attempts, len(hosts), sequences, seconds, seconds, finished
 
 
 def main(log, topology=None):
@@ -94,10 +95,11 @@ def main(log, topology=None):
         counts = count_rumen(text_of(log), text_of(topology))
     else:
         counts = count_swf(text_of(log))
-    jobs, tasks, attempts, machines, sequences, task_s, processor_s = counts
+    jobs, tasks, attempts, machines, sequences, task_s, processor_s, *finished = counts
     print(json.dumps({
         "jobs": jobs, "tasks": tasks, "attempts": attempts, "machines": machines,
         "sequences": dict(sequences), "task_s": float(task_s), "processor_s": float(processor_s),
+        "finished_tasks": finished[0] if finished else None,
     }))
 
 

@@ -156,6 +156,7 @@ def windows(page, path):
     for field, second in zip(inputs, (begin, end)):
         field.fill(repr(second / unit))
     yield from shown(page, begin, end)
+    yield from covered(page)
     for number, (off, more, less) in enumerate(page.evaluate(LINES, dashed)):
         # The whole line has fewer samples in a part of the window than the cut line.
         if off or less:
@@ -202,8 +203,25 @@ DATES = """() => [...document.querySelectorAll("g.plot[data-from]")].map((plot) 
 })"""
 
 
+# The plots of a window in which a label of the time axis covers the next one.
+COVERED = """() => [...document.querySelectorAll("g.plot[clip-path]")].flatMap((plot, place) => {
+  let ticks = plot.previousElementSibling;
+  while (!ticks.matches("g.ticks")) ticks = ticks.previousElementSibling;
+  const own = ticks.previousElementSibling;
+  const boxes = [...own.querySelectorAll("text")].map((text) => text.getBBox()).sort((a, b) => a.x - b.x);
+  return boxes.some((box, at) => 0 < at && box.x < boxes[at - 1].x + boxes[at - 1].width) ? [place + 1] : [];
+})"""
+
+
+def covered(page):
+    """Whether the labels of each time axis of a window are apart."""
+    for number in page.evaluate(COVERED):
+        yield f"plot {number}: labels of the time axis cover one another"
+
+
 def dates(page, inputs):
     """A window of dates: the whole, a part, and the whole again."""
+    yield from covered(page)
     plots = page.evaluate(DATES)
     whole = [plots[0]["from"] + second for second in plots[0]["seconds"]]
     yield from dated(plots, *whole)
@@ -212,6 +230,7 @@ def dates(page, inputs):
     for field, second in zip(inputs, (begin, end)):
         field.fill(datetime.fromtimestamp(second, timezone.utc).strftime("%Y-%m-%dT%H:%M"))
     yield from dated(page.evaluate(DATES), begin, end)
+    yield from covered(page)
     other = page.context.new_page()
     other.goto(page.url)
     yield from dated(other.evaluate(DATES), begin, end)
@@ -249,7 +268,7 @@ def drag(page):
     """Drags the mouse from a quarter to a half of the range of the first plot."""
     box = page.locator("g.plot").first.evaluate("""(plot) => {
       const svg = plot.ownerSVGElement, [left, right] = plot.dataset.across.split(" ").map(Number);
-      svg.scrollIntoView({ block: "center" });
+      plot.scrollIntoView({ block: "center" });
       const [top, bottom] = plot.dataset.down.split(" ").map(Number);
       const at = (x) => new DOMPoint(x, (top + bottom) / 2).matrixTransform(svg.getScreenCTM());
       return [at(left + (right - left) / 4), at((left + right) / 2)].map(({ x, y }) => [x, y]);

@@ -4,7 +4,7 @@
 # ///
 """Reads the pages of a report in a headless Chromium, as a reader with a mouse, a phone or keys.
 
-Usage: report_pages.py REPORT_DIR [--shots DIR]
+Usage: report_pages.py REPORT_DIR [--shots DIR] [--only PAGE]
 
 Every page of the folder and the first of its users, machines and jobs, opened from disk:
 1. Nothing is fetched but files that are there; no error or warning; every link leads somewhere.
@@ -370,7 +370,7 @@ def check(contexts, path, report, shots):
     return counted, faults
 
 
-def main(report, shots):
+def main(report, shots, only):
     executable = os.environ.get("JOBFATE_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if not executable:
         print("SKIPPED: pages in a browser: there is no Chromium (set JOBFATE_CHROMIUM)")
@@ -378,6 +378,7 @@ def main(report, shots):
     paths = sorted(report.glob("*.html"))
     for folder in ("users", "machines", "jobs"):
         paths += sorted((report / folder).glob("*.html"))[:PAGES_MAX]
+    paths = [path for path in paths if only in (None, path.stem)]
     if not paths:
         sys.exit(f"{report} has no pages")
     if shots:
@@ -409,8 +410,9 @@ def main(report, shots):
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(usage="report_pages.py REPORT_DIR [--shots DIR]")
+    arguments = argparse.ArgumentParser(usage="report_pages.py REPORT_DIR [--shots DIR] [--only PAGE]")
     arguments.add_argument("report", type=lambda text: Path(text).resolve())
     arguments.add_argument("--shots", type=Path)
+    arguments.add_argument("--only", help="the name of a page, without .html")
     given = arguments.parse_args()
-    sys.exit(main(given.report, given.shots))
+    sys.exit(main(given.report, given.shots, given.only))

@@ -8,7 +8,7 @@ use crate::answers::sentences::{Ends, percent};
 use crate::digits::counted;
 use crate::results::shares::Terms;
 use crate::studies::censoring::Censoring;
-use crate::studies::outcomes::{OutcomeRow, ReasonRow};
+use crate::studies::outcomes::{Classes, OutcomeRow, ReasonRow};
 
 /// The answer of `classify`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -65,7 +65,38 @@ impl ClassifyAnswer {
         }
     }
 
-    /// The sentence with the share of each outcome that occurs.
+    /// The shares by the last event, the largest first, with each outcome in words; `None` unless many
+    /// have an exact sequence with the outcome `other`, which says little.
+    pub(crate) fn by_last_event(&self) -> Option<Vec<(f64, String)>> {
+        let others = self.rows.iter().filter(|row| row.outcome == "other");
+        let share: f64 = others.map(|row| row.share).sum();
+        if share < MANY || !self.rows.iter().any(|row| row.sequence.is_some()) {
+            return None;
+        }
+        let parts = other::parts(&self.sequences);
+        let early = parts.iter().find(|part| part.words == NEVER_STARTED && SAID < part.share);
+        let words = |outcome: &str| match outcome {
+            "killed" => early.map_or_else(
+                || "killed".to_owned(),
+                |part| format!("killed ({} before the start)", percent(part.share)),
+            ),
+            "evicted" => "evicted and not started again".to_owned(),
+            "pending" => "still waiting at the end".to_owned(),
+            known => self.words(known),
+        };
+        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 jobs or tasks")]
+        let share = |outcome: &str| {
+            flow::ending_as(&self.sequences, outcome) as f64 / self.total.max(1) as f64
+        };
+        let all = Classes::Terminal.outcomes().iter();
+        let all = all.map(|outcome| (share(outcome), words(outcome)));
+        let mut all: Vec<(f64, String)> = all.filter(|(share, _)| SAID < *share).collect();
+        all.sort_by(|one, other| other.0.total_cmp(&one.0));
+        Some(all)
+    }
+
+    /// The sentence with the share of each outcome that occurs; with those by the last event before
+    /// them if these say more.
     pub(crate) fn sentence(&self, ends: Ends) -> String {
         let total = self.total;
         let of = self.censoring.of.trim_end_matches('s');
@@ -73,6 +104,7 @@ impl ClassifyAnswer {
         if total == 0 {
             return format!("There are no {of}s");
         }
+        let last = self.by_last_event().filter(|_| ends == Ends::Known);
         let parts = self.rows.iter().filter(|row| 0.0 < row.share);
         let parts = parts.map(|row| match (ends, row.outcome.as_str()) {
             (Ends::Assumed, "finished") => {
@@ -81,7 +113,14 @@ impl ClassifyAnswer {
             (_, outcome) => format!("{} {}", percent(row.share), self.words(outcome)),
         });
         let parts: Vec<String> = parts.collect();
-        format!("Of {}, {}", counted(total, of), parts.join(", "))
+        let parts = parts.join(", ");
+        let Some(last) = last else { return format!("Of {}, {parts}", counted(total, of)) };
+        let last = last.iter().map(|(share, words)| format!("{} {words}", percent(*share)));
+        format!(
+            "Of {}, by their last event, {}. By their exact sequence of events, {parts}",
+            counted(total, of),
+            last.collect::<Vec<String>>().join(", ")
+        )
     }
 }
 
@@ -99,6 +138,9 @@ pub(super) fn differing<'a>(
 /// A sentence names at most this many parts of `other`, each with more than this share.
 const PARTS_SAID: usize = 3;
 const SAID: f64 = 0.0005;
+
+/// From this share of `other` on, a sentence begins with the last events.
+const MANY: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {
@@ -125,12 +167,12 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small share")]
     fn other_outcomes_are_told_by_what_they_consist_of() {
         let row = |sequence: Option<&str>, outcome: &str, share: f64| OutcomeRow {
             sequence: sequence.map(str::to_owned),
             outcome: outcome.to_owned(),
-            // The largest part comes first.
-            count: if share < 0.1 { 1 } else { 2 },
+            count: (share * 1000.0) as u64,
             share,
         };
         let answer = ClassifyAnswer {
@@ -146,8 +188,9 @@ mod tests {
         };
         assert_eq!(
             answer.sentence(Ends::Known),
-            "Of 1,000 jobs, 20.0 % other (15.0 % killed before the start, 5.0 % evicted), \
-            10.0 % killed while running"
+            "Of 1,000 jobs, by their last event, 25.0 % killed (15.0 % before the start), 4.9 % evicted and \
+            not started again. By their exact sequence of events, 20.0 % other (15.0 % killed before the start, 5.0 % \
+            evicted), 10.0 % killed while running"
         );
     }
 }

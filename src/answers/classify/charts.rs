@@ -13,9 +13,8 @@ use crate::studies::outcomes::{Classes, Classification, OutcomeRow};
 fn bars_of(outcome: &Classification, row: &OutcomeRow) -> Vec<Bar> {
     if row.outcome == "other" && 0 < row.count {
         let parts = other::main_parts(&outcome.sequences).into_iter();
-        let bar = |part: other::Part| {
-            bar(format!("other: {}", part.words), &row.outcome, part.count, part.share)
-        };
+        let bar =
+            |part: other::Part| bar(part.words.to_owned(), &row.outcome, part.count, part.share);
         return parts.map(bar).collect();
     }
     let label = match &row.sequence {

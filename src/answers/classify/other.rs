@@ -36,9 +36,14 @@ fn words(way: Way) -> &'static str {
     }
 }
 
+/// The same for the text of a sequence.
+pub(super) fn words_of(sequence: &str) -> &'static str {
+    words(Way::of(sequence))
+}
+
 /// Whether a job or task with this sequence still waits for its first attempt.
 pub(crate) fn waits_first(sequence: &str) -> bool {
-    words(Way::of(sequence)) == WAITS_FIRST
+    words_of(sequence) == WAITS_FIRST
 }
 
 /// Submitted, and neither scheduled nor ended.

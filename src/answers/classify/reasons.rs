@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::By;
 use super::counts::bar;
+use super::other::words_of;
 use crate::answers::grouped::check_reasons;
 use crate::charts::{BarChart, Chart};
 use crate::digits::grouped;
@@ -49,8 +50,8 @@ pub fn reasons(lake: &Lake, by: By, classes: Classes) -> Result<Vec<ReasonRow>> 
     Ok(reason_rows(all, classes))
 }
 
-/// Counts by the position of the outcome, and by reason.
-type ReasonCounts = BTreeMap<(usize, Option<String>), u64>;
+/// Counts by the position of the outcome, by what `other` is, and by reason.
+type ReasonCounts = BTreeMap<(usize, Option<&'static str>, Option<String>), u64>;
 
 /// The counts of one bucket.
 fn reasons_of(batches: &[RecordBatch], by: By, classes: Classes) -> ReasonCounts {
@@ -65,20 +66,27 @@ fn reasons_of(batches: &[RecordBatch], by: By, classes: Classes) -> ReasonCounts
     let mut counts = ReasonCounts::new();
     for entity in 0..histories.len() {
         let events = histories.events(entity);
-        let place = match classes {
+        let place = usize::from(match classes {
             Classes::Sequence => jobs::by_sequence(events),
             Classes::Terminal => jobs::by_terminal(events),
-        };
+        });
+        let is_other = classes == Classes::Sequence && classes.outcomes()[place] == "other";
+        let of_other = is_other.then(|| words_of(&jobs::sequence_of(events)));
         let reason = jobs::reason_of(events, &cells).map(str::to_owned);
-        *counts.entry((usize::from(place), reason)).or_default() += 1;
+        *counts.entry((place, of_other, reason)).or_default() += 1;
     }
     counts
 }
 
 /// The table of the rows by reason.
 pub fn table_of_reasons(rows: &[ReasonRow]) -> RecordBatch {
-    Frame::default()
-        .text("outcome", rows.iter().map(|row| row.outcome.as_ref()))
+    let mut frame = Frame::default().text("outcome", rows.iter().map(|row| row.outcome.as_ref()));
+    if rows.iter().any(|row| row.course.is_some()) {
+        frame = frame
+            .maybe_text("course", rows.iter().map(|row| row.course.as_deref()))
+            .about("The outcome, or what `other` is");
+    }
+    frame
         .maybe_text("end_reason", rows.iter().map(|row| row.end_reason.as_deref()))
         .count("count", rows.iter().map(|row| row.count))
         .float("share", rows.iter().map(|row| Some(row.share)))
@@ -105,9 +113,10 @@ pub fn add_reasons(answer: &mut Answer<'_>, rows: &[ReasonRow], by: By) {
     let drawn = || rows.iter().filter(|row| least <= row.count).take(REASONS_MAX);
     let bars = drawn()
         .map(|row| {
+            let outcome = row.course.as_ref().unwrap_or(&row.outcome);
             let label = match &row.end_reason {
-                Some(reason) => format!("{}: {reason}", row.outcome),
-                None => row.outcome.to_string(),
+                Some(reason) => format!("{outcome}: {reason}"),
+                None => outcome.to_string(),
             };
             bar(label, &row.outcome, row.count, row.share)
         })

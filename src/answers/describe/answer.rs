@@ -53,6 +53,8 @@ pub struct DescribedRow {
     pub p99: Option<f64>,
     /// Largest.
     pub max: Option<f64>,
+    /// The names of the values that may be larger, since some had not ended.
+    pub at_least: Option<String>,
     /// Values that were cut off by the window's end.
     pub censored: Option<u64>,
     /// Waits that ended before any attempt.
@@ -82,6 +84,14 @@ impl DescribedRow {
         let p99 = self.p99?;
         let is_largest = self.max.is_some_and(|max| max <= p99);
         Some(if is_largest { Rarely::Longest(p99) } else { Rarely::AtLeast(p99) })
+    }
+
+    /// What half of the values are, with the median in words: `at most 5 s`, or `5 s or more` if the
+    /// median may be larger because some values had not ended.
+    fn half(&self, median: &str) -> String {
+        let mut names = self.at_least.iter().flat_map(|names| names.split(','));
+        let may_grow = names.any(|name| name == "median");
+        if may_grow { format!("{median} or more") } else { format!("at most {median}") }
     }
 
     fn is_of_all(&self) -> bool {
@@ -157,9 +167,9 @@ impl DescribeAnswer {
             Rarely::AtLeast(p99) => format!("one in a hundred at least {} s", seconds(p99)),
         };
         Some(format!(
-            "Half of {} that started took at most {} s, {longest}; the mean is {}{} s{}",
+            "Half of {} that started took {}, {longest}; the mean is {}{} s{}",
             counted(count, "job"),
-            seconds(all.median?),
+            all.half(&format!("{} s", seconds(all.median?))),
             at_least(&all),
             seconds(all.mean?),
             open(&all, "had not ended"),
@@ -186,7 +196,8 @@ impl DescribeAnswer {
             Rarely::Longest(_) => String::new(),
         };
         let (least, most) = (at_least(&row), six_digits(max));
-        Some(format!("Half of {all} have at most {}{few}; the most is {least}{most}", of(median)))
+        let half = row.half(&of(median));
+        Some(format!("Half of {all} have {half}{few}; the most is {least}{most}"))
     }
 
     /// The median, the 99 % quantile and the mean of waits.
@@ -199,9 +210,8 @@ impl DescribeAnswer {
             Rarely::AtLeast(p99) => format!("one in a hundred for at least {} s", seconds(p99)),
         };
         Some(format!(
-            "Half of {all} that were submitted in the window wait for at most {} s, {longest}; the mean is \
-            {}{} s{}",
-            seconds(row.median?),
+            "Half of {all} that were submitted in the window wait for {}, {longest}; the mean is {}{} s{}",
+            row.half(&format!("{} s", seconds(row.median?))),
             at_least(&row),
             seconds(row.mean?),
             ends_of_waits(&row),
@@ -212,8 +222,8 @@ impl DescribeAnswer {
     pub(crate) fn estimates(&self) -> Option<String> {
         let (row, all) = self.whole()?;
         Some(format!(
-            "Half of {all} run for at most {} % of the time that was requested for them; the mean is {} %",
-            three_digits(row.median?),
+            "Half of {all} run for {} of the time that was requested for them; the mean is {} %",
+            row.half(&format!("{} %", three_digits(row.median?))),
             three_digits(row.mean?)
         ))
     }
@@ -370,13 +380,20 @@ mod tests {
             for at least 600 s; the mean is at least 3.5 s. Of these, 1,198 were started; 2 still wait at the \
             end, and count with the time until then"
         );
+        let mut open = row(0.0, 2.0, 600.0, 900.0);
+        open["at_least"] = json!("mean,median,p99");
+        let said = of("tasks", "s", &open).waits().unwrap();
+        assert!(
+            said.contains(" wait for 2 s or more, one in a hundred for at least 600 s"),
+            "{said}"
+        );
         let said = of("attempts", "%", &row(0.0, 9.0, 99.0, 100.0)).estimates().unwrap();
         assert!(said.starts_with("Half of 1,200 attempts run for at most 9 %"), "{said}");
         let all = json!({"outcome": "all", "count": 700, "censored": 2, "median": 178.5,
-            "p99": 1000.0, "mean": 255.0});
+            "p99": 1000.0, "mean": 255.0, "at_least": "mean,median,p99"});
         assert_eq!(
             of("jobs", "s", &all).durations().unwrap(),
-            "Half of 700 jobs that started took at most 178.500 s, one in a hundred at least 1,000 s; the mean is at least 255 s; 2 had not ended and count with the time seen so far"
+            "Half of 700 jobs that started took 178.500 s or more, one in a hundred at least 1,000 s; the mean is at least 255 s; 2 had not ended and count with the time seen so far"
         );
     }
 

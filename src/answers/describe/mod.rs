@@ -78,7 +78,7 @@ pub static KINDS: [Kind<'static>; 8] = [
         sentence: Some(|it| answer(it)?.chances()),
         ..Kind::called(
             "finish-given-events",
-            "The chance to finish, given the number of events so far",
+            "The chance that a task's job finishes, given the number of events of the task so far",
         )
         .holding::<DescribeAnswer>()
     },

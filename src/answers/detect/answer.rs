@@ -23,7 +23,7 @@ pub struct DetectAnswer {
     pub counts: Option<GroupCounts>,
     /// Time that attempts ran, hours.
     pub task_hours: f64,
-    /// The times from the first submit to the last end of each group, added up, hours.
+    /// The times from the first event to the last end of any attempt of each group, added up, hours.
     pub response_hours: f64,
     /// The detectors that were asked for.
     pub rows: Vec<DetectorRow>,

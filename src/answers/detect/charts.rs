@@ -259,7 +259,7 @@ fn copies(lines: Vec<Line>, family: Family, replacement: Replacement, caption: &
     Chart::Lines(LineChart {
         title: format!("What copies of flagged tasks would have saved: {}", of_family(family)),
         caption: format!(
-            "{}{}A dry run: a copy starts at once and takes {length}; job time is from the first submit to the last finish, summed over jobs. The limit holds for each job. {caption}",
+            "{}{}A dry run: a copy starts at once and takes {length}; job time is from the first event to the last end of any attempt, summed over jobs. The limit holds for each job. {caption}",
             oracle_beaten(&lines),
             most_saved(&lines)
         ),

@@ -1,7 +1,7 @@
 //! The charts of `fairness`. Those of indices are as in figures 3 and 4 of the paper: a step line
 //! per user, and one for the sum of all others if values can be added up.
 
-use super::{Found, entitled, kind_of, meaning_of_index, settings, values};
+use super::{Found, entitled, meaning_of_index, values};
 use crate::answers::edges;
 use crate::answers::sentences::meaning_of_meter;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone, over_span};
@@ -9,17 +9,13 @@ use crate::digits;
 use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
 use crate::fairness::usage::{self, UserUsage};
-use crate::results::missing::Missing;
-use crate::results::tables_of;
-use crate::studies::first_end::FirstEnd;
-use crate::units::micros_to_seconds;
 
 const DAY_S: f64 = 86_400.0;
 
 /// All charts, by the stem of their file: values of each index for the `top` heaviest users and for
 /// all users together, the Lorenz curve, and usage against entitlement.
 pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
-    let users = usage::users(&found.history);
+    let users = found.users();
     let (named, rest) = users.split_at(top.min(Tone::SERIES.len()).min(users.len()));
     let named: Vec<&UserUsage> = named.iter().collect();
     let rest: Vec<usize> = rest.iter().map(|user| user.who).collect();
@@ -49,7 +45,7 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     let name = |user: &UserUsage| shown(found, &user.user);
     let entitled = entitled::chart(found, &users, name, &caption(found));
     all.extend(entitled.map(|chart| ("fairness-entitled".to_owned(), chart)));
-    let (missing, since_s) = missing(found);
+    let (missing, since_s) = found.missing();
     let mut all: Vec<(String, Chart)> = all
         .into_iter()
         .map(|(stem, chart)| {
@@ -59,17 +55,6 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
         .collect();
     all.extend(lorenz(found, &users).map(|chart| ("fairness-lorenz".to_owned(), chart)));
     all
-}
-
-/// When the tables of the only cluster are not loaded, and the start of the span on its clock, s.
-/// Several clusters have a sum at every time, so nothing is left out.
-fn missing(found: &Found) -> (Missing, f64) {
-    let [only] = found.span.clusters.as_slice() else { return (Missing::default(), 0.0) };
-    let kind = kind_of(found.span.plan.meter.resource());
-    let missing = Missing::of(&only.lake.gaps(), &tables_of(&kind, &settings(found)))
-        .whole_from(found.first_end.as_ref().map(FirstEnd::instant));
-    let start_us = found.history.grid.start_of(found.history.shown_from);
-    (missing, micros_to_seconds(start_us - only.shift_us))
 }
 
 /// Most points of a Lorenz curve.
@@ -134,6 +119,7 @@ fn in_words(column: &str) -> String {
     match column {
         "cv" => "Charged value".to_owned(),
         "eup" => "Effective user priority".to_owned(),
+        "factor" => "Fair-share factor".to_owned(),
         other => {
             let words = other.replace('_', " ");
             let mut letters = words.chars();

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::kind_of;
 use super::plan::FairnessPlan;
 use super::wanted::{Ceiling, Wanted};
 use crate::answers::account::unknown_of;
@@ -10,8 +11,11 @@ use crate::fairness::gather::{Cluster, Counts, Plan};
 use crate::fairness::history::History;
 use crate::fairness::series::Series;
 use crate::fairness::suggestions::{Limits, Suggestions, suggest};
-use crate::fairness::usage;
+use crate::fairness::usage::{self, UserUsage};
+use crate::results::missing::Missing;
+use crate::results::tables_of;
 use crate::studies::first_end::FirstEnd;
+use crate::units::micros_to_seconds;
 
 /// Lakes and intervals, checked.
 pub struct Span {
@@ -34,6 +38,26 @@ pub struct Found {
 }
 
 impl Found {
+    /// The users, the heaviest first. Their peaks are those of times that are in the log.
+    pub(super) fn users(&self) -> Vec<UserUsage> {
+        let (missing, since_s) = self.missing();
+        usage::users_where(&self.history, &|idx| {
+            let from_s = since_s + self.history.seconds_at(idx);
+            !missing.overlaps([from_s, from_s + self.history.grid.length_s()])
+        })
+    }
+
+    /// When the tables of the only cluster are not loaded, and the start of the span on its clock, s.
+    /// Several clusters have a sum at every time, so nothing is left out.
+    pub(super) fn missing(&self) -> (Missing, f64) {
+        let [only] = self.span.clusters.as_slice() else { return (Missing::default(), 0.0) };
+        let kind = kind_of(self.span.plan.meter.resource());
+        let missing = Missing::of(&only.lake.gaps(), &tables_of(&kind, &settings(self)))
+            .whole_from(self.first_end.as_ref().map(FirstEnd::instant));
+        let start_us = self.history.grid.start_of(self.history.shown_from);
+        (missing, micros_to_seconds(start_us - only.shift_us))
+    }
+
     /// Length of the shown span, s.
     pub(super) fn length_s(&self) -> f64 {
         self.history.seconds_at(self.history.grid.count)

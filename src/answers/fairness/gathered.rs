@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::answers::Said;
-use crate::answers::fairness::plan::{FairnessPlan, Until, check};
+use crate::answers::fairness::plan::{Align, FairnessPlan, Until, check};
 use crate::answers::fairness::{Found, Span, is_custom, room, span, what_if};
 use crate::answers::spread::Parts;
 use crate::cells::is_hidden;
@@ -23,7 +23,9 @@ use crate::fairness::site::Rule;
 use crate::fairness::{formula, template};
 use crate::faults::{Context, Result, Usage};
 use crate::progress;
+use crate::schema::Source;
 use crate::studies::first_end::FirstEnd;
+use crate::studies::monthly::Calendar;
 
 /// Whether the ends of attempts are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,8 +129,12 @@ fn asked_of(
     say: &dyn Fn(&Said),
 ) -> Result<(Span, Named)> {
     check(plan)?;
-    let indices = indices_of(plan, say)?;
+    let mut indices = indices_of(plan, say)?;
     let mut span = span::plan(plan, until)?;
+    other_clock(plan, &span.clusters).iter().for_each(say);
+    if indices.is_empty() {
+        indices = usual(&span.clusters)?;
+    }
     span.plan.keeps_ends =
         ends == Ends::Kept || indices.iter().any(|(_, index)| index.reads_ends());
     span.plan.keeps_machines = indices.iter().any(|(_, index)| index.reads_machines());
@@ -159,7 +165,31 @@ impl Gathered {
     }
 }
 
-/// The indices that were asked for, built-in ones first.
+/// That the clocks of two lakes begin at different instants, though times are taken as they are.
+fn other_clock(plan: &FairnessPlan, clusters: &[Cluster]) -> Option<Said> {
+    let begins = |cluster: &Cluster| Calendar::of(&cluster.lake, None).map(|own| own.begin_us);
+    let (first, others) = clusters.split_first()?;
+    if plan.align != Align::Clock {
+        return None;
+    }
+    let known = begins(first);
+    let other = others.iter().find(|other| begins(other) != known)?;
+    Some(Said::warning(format!(
+        "the clocks of `{}` and `{}` do not begin at the same instant: uses that are added up for an \
+        interval are not of the same time (--align start lets each begin at its first event)",
+        first.name, other.name
+    )))
+}
+
+/// The indices of a plan that names none; for logs of Slurm also the factor that it goes by.
+fn usual(clusters: &[Cluster]) -> Result<Named> {
+    let are_slurm = clusters.iter().all(|cluster| cluster.lake.source() == Source::Slurm);
+    let names: &[&str] =
+        if are_slurm { &["metered", "slurm", "condor"] } else { &["metered", "condor"] };
+    names.iter().map(|name| Ok(((*name).to_owned(), indices::parse(name)?))).collect()
+}
+
+/// The indices that were asked for, built-in ones first; none if none was.
 fn indices_of(plan: &FairnessPlan, say: &dyn Fn(&Said)) -> Result<Named> {
     let rule = plan.slurm_conf.as_deref().map(Rule::load).transpose()?;
     let mut texts: Vec<&str> = rule.iter().map(|rule| rule.index.as_str()).collect();
@@ -167,11 +197,8 @@ fn indices_of(plan: &FairnessPlan, say: &dyn Fn(&Said)) -> Result<Named> {
         say(&Said::note(format!("slurm.conf: {remark}")));
     }
     texts.extend(plan.index.iter().map(String::as_str));
-    let has_own = 0 < plan.own_count();
     if texts.is_empty() && plan.what_if {
         texts.extend(what_if::DEFAULT);
-    } else if texts.is_empty() && !has_own {
-        texts.extend(["metered", "condor"]);
     }
     let mut all: Named = Vec::new();
     for text in texts {

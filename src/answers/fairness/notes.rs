@@ -15,7 +15,7 @@ use crate::units::CpuTime;
 pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     let mut notes = Vec::new();
     let (history, by) = (&found.history, found.span.plan.by);
-    let users = usage::users(history);
+    let users = found.users();
     notes.push(format!(
         "{} by {} {} in {} intervals of {} s: {} {}",
         found.span.plan.meter,

@@ -95,13 +95,13 @@ pub struct FairnessPlan {
 
     /// An index, NAME:KEY=VALUE,...; repeat for several
     ///
-    /// By default metered and condor. Files: `charges=FILE` (metered) and `factors=FILE` (condor)
-    /// have lines `KIND NAME FACTOR`; KIND is machine, platform, capacity, site, cluster, user or
-    /// group. `user NAME on KIND NAME FACTOR` (or `group`) is the factor of a user on some
-    /// machines: condor and htcondor then have the additional columns `eup_on_KIND_NAME` and
-    /// `share_on_...`. Values never depend on later events, so a user has values only from the
-    /// first submission on. Shares are computed among users who run or wait; `charged_cpu_s` is the
-    /// CPU time charged in the interval.
+    /// By default metered and condor, and slurm for logs of Slurm. Files: `charges=FILE` (metered) and
+    /// `factors=FILE` (condor) have lines `KIND NAME FACTOR`; KIND is machine, platform, capacity,
+    /// site, cluster, user or group. `user NAME on KIND NAME FACTOR` (or `group`) is the factor of a
+    /// user on some machines: condor and htcondor then have the additional columns `eup_on_KIND_NAME`
+    /// and `share_on_...`. Values never depend on later events, so a user has values only from the
+    /// first submission on. Shares are computed among users who run or wait; `charged_cpu_s` is the CPU
+    /// time charged in the interval.
     #[cfg_attr(feature = "cli", arg(long, value_name = "INDEX"))]
     pub index: Vec<String>,
 

@@ -41,7 +41,7 @@ fn of_index((series, column_in_table): (&Series, Option<String>)) -> OfIndex {
 /// The whole answer.
 fn whole(found: &Found, wanted: &Wanted) -> FairnessAnswer {
     let history = &found.history;
-    let users = usage::users(history);
+    let users = found.users();
     let unknown = unknown(found);
     let is_alone =
         users.len() < 2 && wanted.show == Show::Heaviest && found.span.plan.by == By::User;

@@ -20,7 +20,7 @@ pub fn table(found: &Found, wanted: &Wanted) -> RecordBatch {
 }
 
 fn table_of(found: &Found, wanted: &Wanted) -> RecordBatch {
-    let users = usage::users(&found.history);
+    let users = found.users();
     if wanted.what_if && wanted.show == Show::Heaviest {
         return what_if::table(&what_if::compare(&found.history, &found.series));
     }

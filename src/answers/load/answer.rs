@@ -14,7 +14,7 @@ use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
-use crate::studies::first_end::FirstEnd;
+use crate::studies::first_end::{FirstEnd, Means};
 use crate::studies::load::arrivals::ArrivalStudy;
 use crate::studies::load::{Amount, Load};
 use crate::units::{CpuTime, micros_to_seconds};
@@ -95,6 +95,8 @@ pub struct WholeFrom {
     /// Whether a job is open at the end of the log; if none is, those that still ran then are missing.
     /// `None` in older results.
     pub has_open: Option<bool>,
+    /// What the jobs submitted before do to means.
+    pub means: Means,
 }
 
 impl WholeFrom {
@@ -113,6 +115,7 @@ impl WholeFrom {
             when: first.when(),
             cpu_allocated_of_capacity_share: share_of(Some(allocated), capacity),
             has_open: Some(first.has_open),
+            means: first.means,
         }
     }
 
@@ -238,6 +241,13 @@ impl LoadAnswer {
     /// if it is whole.
     pub(crate) fn cut(&self) -> String {
         self.whole_from.as_ref().map_or_else(String::new, WholeFrom::said)
+    }
+
+    /// That no job was submitted in the last part of the log, if it is long, without a full stop.
+    pub(crate) fn quiet_end(&self) -> Option<String> {
+        #[expect(clippy::cast_precision_loss, reason = "a log has far fewer than 2^53 intervals")]
+        let length_s = self.rows.len() as f64 * self.interval_s;
+        self.arrivals.as_ref()?.quiet_end(length_s)
     }
 
     /// The sentence with the shares of the CPU that were requested and used, and the number of

@@ -207,6 +207,7 @@ mod tests {
     #[test]
     fn a_log_of_less_than_two_weeks_has_no_pattern_of_the_week() {
         let study = |hours: f64| ArrivalStudy {
+            without_s: 0.0,
             jobs: 1,
             left_censored_out: 0,
             time_of_day: TimeOfDay::Utc,

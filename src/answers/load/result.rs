@@ -12,6 +12,7 @@ use crate::faults::Result;
 use crate::results::store::{Answer, Files};
 use crate::studies::first_end::FirstEnd;
 use crate::studies::meter::Resource;
+use crate::units::micros_to_seconds;
 
 impl Found for Loaded {
     fn notes(&self) -> Vec<String> {
@@ -37,6 +38,9 @@ impl Found for Loaded {
         notes.extend(self.fragmentation.iter().flat_map(table::fragmentation_notes));
         notes.extend(self.assumed.clone());
         notes.extend(self.first_end.as_ref().map(FirstEnd::said));
+        let at = &self.load.asked.at;
+        let length_us = at.count().checked_sub(1).map(|last| at.end_of(last) - at.start_of(0));
+        notes.extend(length_us.and_then(|us| self.arrivals.quiet_end(micros_to_seconds(us))));
         notes.push(edges::sentence(&self.censoring()));
         notes.push(edges::closed_with_job(counts.closed_with_job, None, ""));
         notes.retain(|note| !note.is_empty());

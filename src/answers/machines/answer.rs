@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::digits::{counted, grouped, is_date, lasting, six_digits, utc};
+use crate::digits::{grouped, is_date, lasting, six_digits, utc};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 
@@ -142,10 +142,12 @@ impl MachinesAnswer {
         } else {
             format!("{} after the start of the trace", lasting(most.start_s))
         };
+        let (times, most_of) = match self.together_count {
+            1 => ("once".to_owned(), ""),
+            count => (format!("{} times", grouped(count)), "at most "),
+        };
         Some(format!(
-            ". On {} two or more machines left shortly after one another, at most {} of them: within {}, \
-            {at}",
-            counted(self.together_count, "occasion"),
+            ". Several machines left together {times}, shortly after one another: {most_of}{} within {}, {at}",
             grouped(most.machines),
             lasting(most.length_s),
         ))
@@ -186,8 +188,8 @@ mod tests {
         assert_eq!(
             answer.sentence(),
             "5,000 of 12,583 machines were away at least once, 9,000 times in total; 0.71 % of the \
-            CPU capacity was lost, 0.48 % in outages that ended. On 256 occasions two or more machines \
-            left shortly after one another, at most 22 of them: within 4 s, 16.5 d after the start of \
+            CPU capacity was lost, 0.48 % in outages that ended. Several machines left together \
+            256 times, shortly after one another: at most 22 within 4 s, 16.5 d after the start of \
             the trace. In the time for which tasks are loaded, 2,249 attempts were evicted with \
             their machine after 2,497,895 NCU-s."
         );

@@ -255,7 +255,7 @@ mod tests {
                 };
                 let events = all.iter().map(moved).collect();
                 let end_us = 60 * 3_600_000_000 + offset_us;
-                let fleet = fleet(&MachineEvents { events, platforms: Vec::new() }, end_us);
+                let fleet = fleet(&MachineEvents { events, ..MachineEvents::default() }, end_us);
                 (away_over_time(&fleet), strips(&fleet))
             };
             let ((Chart::Areas(away), Chart::Heat(strips)), (Chart::Areas(zero), Chart::Heat(plain))) =

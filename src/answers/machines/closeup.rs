@@ -41,7 +41,7 @@ pub(crate) const KIND: Kind<'static> = Kind {
 pub(super) const MACHINES_MAX: usize = 30;
 
 /// The most outages that are listed for a machine.
-const OUTAGES_MAX: usize = 20;
+const OUTAGES_MAX: usize = 100;
 
 /// Stores the machines that left most often next to the study that names them.
 ///
@@ -140,6 +140,11 @@ fn of_machine(own: &Closeup, (_, away_us, outages): &Left<'_>, at: &Intervals) -
             capacities.push(capacity);
         }
     }
+    // The longest, in order of time.
+    let mut longest: Vec<&Outage> = outages.clone();
+    longest.sort_by_key(|own| own.from_us - own.until(i64::MAX));
+    longest.truncate(OUTAGES_MAX);
+    longest.sort_by_key(|own| own.from_us);
     let outage =
         |own: &&Outage| OutageSpan { start_s: seconds(own.from_us), end_s: own.to_us.map(seconds) };
     let attempt = |own: &Ran| AttemptThere {
@@ -164,7 +169,7 @@ fn of_machine(own: &Closeup, (_, away_us, outages): &Left<'_>, at: &Intervals) -
         cpu_requested_share: share(own),
         outage_count: outages.len() as u64,
         away_s: seconds(*away_us),
-        outages: outages.iter().take(OUTAGES_MAX).map(outage).collect(),
+        outages: longest.iter().map(outage).collect(),
         attempt_count: own.attempt_count(),
         ended: own.ends.iter().map(|(&end, &count)| (end, count)).collect(),
         job_count: own.job_count as u64,

@@ -52,6 +52,9 @@ pub struct MonthlyAnswer {
     /// The user with half or more of them; `None` if there is none, or only one user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_not_finished: Option<MostOfUser>,
+    /// The fewest users with half or more of what was wasted, if they are few.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_wasted: Option<MostWasted>,
     /// The median wait of jobs, s.
     pub wait_s_median: Option<f64>,
     /// The 95 % quantile of the waits of jobs, s.
@@ -71,7 +74,7 @@ pub struct MonthlyAnswer {
     /// Waits by queue and size of the job.
     pub waits: TableRows<OfSize>,
     /// How jobs ended, and why.
-    pub ends: TableRows<Value>,
+    pub ends: TableRows<OfReason>,
     /// Time limits.
     pub limits: TableRows<OfQueue>,
     /// The numerator and denominator of each share.
@@ -94,6 +97,16 @@ pub struct MostOfUser {
     pub not_finished_jobs: u64,
 }
 
+/// The users who wasted most.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MostWasted {
+    /// The users, the heaviest first.
+    pub users: Vec<String>,
+    /// What they wasted together, in the unit of the answer.
+    pub wasted: f64,
+}
+
 /// An account over the whole log.
 #[derive(Clone, Debug, Deserialize)]
 pub struct OfAccount {
@@ -102,6 +115,23 @@ pub struct OfAccount {
     /// Its share of all CPU time.
     pub share: Option<f64>,
 }
+
+/// The jobs that ended with an outcome, and for a reason.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct OfReason {
+    /// The outcome by the last event.
+    pub outcome: String,
+    /// The reason in the words of the log.
+    pub end_reason: Option<String>,
+    /// Jobs.
+    pub jobs: u64,
+    /// CPU time of those of their attempts that did not finish, h.
+    pub wasted_cpu_h: f64,
+}
+
+/// The smallest part of what was wasted for which a reason is named.
+const NAMED: f64 = 0.1;
 
 /// The time limits of a queue.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -205,6 +235,19 @@ impl MonthlyAnswer {
         (!said.is_empty()).then(|| capital(&said.join("; ")))
     }
 
+    /// Who wasted most.
+    fn wasters(&self) -> Option<String> {
+        let most = self.most_wasted.as_ref()?;
+        let users: Vec<String> = most.users.iter().map(|user| short(user)).collect();
+        let (are, names) = match users.as_slice() {
+            [only] => ("user", only.clone()),
+            [first @ .., last] => ("users", format!("{} and {last}", first.join(", "))),
+            [] => return None,
+        };
+        let share = percent(most.wasted / self.total_wasted);
+        Some(format!("; {are} {names} wasted {share} of it"))
+    }
+
     /// Which jobs waited longest, of the sizes and queues with some jobs.
     fn waited_longest(&self) -> Option<String> {
         let (median, longest) = longest_wait(&self.waits)?;
@@ -221,40 +264,62 @@ impl MonthlyAnswer {
         })
     }
 
-    /// The sentences: how long jobs waited and whose did not finish, what accounts used, what was
-    /// wasted, and how much of the time limits was used.
+    /// The sentences: what accounts used, what was wasted and why, how long jobs waited and whose did
+    /// not finish, and how much of the time limits was used.
     pub(crate) fn sentence(&self) -> Option<String> {
         let total = Some(self.total).filter(|&total| 0.0 < total)?;
         let first = self.accounts.iter().next()?;
-        let waits = self.waits().map_or_else(String::new, |said| format!("{said}. "));
+        let waits = self.waits().map_or_else(String::new, |said| format!(". {said}"));
         let longest = self.waited_longest().unwrap_or_default();
         let [reached, limits] = [self.reached(), self.limits()].map(Option::unwrap_or_default);
         let wasted = Some(self.total_wasted).filter(|&wasted| 0.0 < wasted);
-        let wasted = wasted.map_or_else(String::new, |wasted| {
-            format!(
-                ". {} of all CPU time was wasted, that is used by attempts that did not finish; {} of \
-                that in runs of {} s or more",
-                percent(wasted / total),
+        let [wasted, late] = wasted.map_or_else(Default::default, |wasted| {
+            let late = format!(
+                ". {} of what was wasted was in runs of {} or more{}",
                 percent(self.total_late / wasted),
-                six_digits(self.late_s),
-            )
+                lasting(self.late_s),
+                self.wasters().unwrap_or_default(),
+            );
+            let share = percent(wasted / total);
+            [
+                format!(
+                    "; {share} of all CPU time was wasted by attempts that did not finish{}",
+                    self.why()
+                ),
+                late,
+            ]
         });
         let amount = format!("{} {}", six_digits(total), self.unit);
         let used = match self.accounts.len() as u64 {
-            1 => format!("account {} used {amount}", first.account),
+            1 => format!("Account {} used {amount}", first.account),
             all => format!(
-                "{} used {amount}; account {} used most, {}",
-                counted(all, "account"),
+                "{} used {amount}, account {} most ({})",
+                capital(&counted(all, "account")),
                 first.account,
                 percent(first.share?)
             ),
         };
         Some(format!(
-            "{waits}From {} to {} ({}), {used}{wasted}{longest}{reached}{limits}",
+            "{used}{wasted}. That is from {} to {} ({}){late}{waits}{longest}{reached}{limits}",
             self.from_date,
             self.to_date,
             lasting(self.length_s),
         ))
+    }
+
+    /// The reasons with much of what was wasted, the largest first; empty if the log has none.
+    fn why(&self) -> String {
+        let share = |row: &OfReason| row.wasted_cpu_h * 3600.0 / self.total_wasted;
+        let mut lost: Vec<(f64, OfReason)> =
+            self.ends.iter().map(|row| (share(&row), row)).collect();
+        lost.retain(|(share, _)| NAMED <= *share);
+        lost.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let said = lost.into_iter().filter_map(|(share, row)| {
+            let jobs = counted(row.jobs, "job");
+            Some(format!("{} by {jobs} that ended as {}", percent(share), row.end_reason?))
+        });
+        let said: Vec<String> = said.collect();
+        if said.is_empty() { String::new() } else { format!(", of that {}", said.join(", ")) }
     }
 }
 
@@ -294,6 +359,12 @@ mod tests {
             "accounts": [{"account": "taifl", "share": 0.5}, {"account": "calla", "share": 0.5}],
             "jobs": 12, "wait_s_median": 90.0, "wait_s_p95": 7_200.0, "not_finished_jobs": 11,
             "most_not_finished": {"user": "honbu", "jobs": 11, "not_finished_jobs": 10},
+            "total_wasted": 90_000.0, "total_late": 45_000.0, "late_s": 3600.0,
+            "ends": [{"outcome": "finished", "end_reason": "COMPLETED", "jobs": 1, "wasted_cpu_h": 0.0},
+                {"outcome": "killed", "end_reason": "CANCELLED", "jobs": 1, "wasted_cpu_h": 3.0},
+                {"outcome": "failed", "end_reason": "FAILED", "jobs": 1, "wasted_cpu_h": 2.0},
+                {"outcome": "failed", "end_reason": "TIMEOUT", "jobs": 9, "wasted_cpu_h": 20.0}],
+            "most_wasted": {"users": ["ovenb", "sancr"], "wasted": 80_000.0},
             "waits": [{"queue": "a", "size": "1", "jobs_with_wait": 9, "wait_s_median": 9000.0},
                 {"queue": "a", "size": "5-16", "jobs_with_wait": 10, "wait_s_median": 120.0}],
             "limits": [{"queue": "a", "asked_cpu_h": 50.0, "used_cpu_h": 5.0, "reached": 1,
@@ -303,12 +374,14 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "Half of the jobs that started had waited for at most 90 s, and 95 % for at most 7,200 s; \
-            10 of 11 jobs that did not finish are of one user, honbu, who has 11 jobs in all. From \
-            2016-12-21 to 2017-01-01 (11.1 d), 2 accounts used 360,000 processor-s; account \
-            taifl used most, 50.0 %. Jobs of 5-16 processors in queue a waited longest: 120 s in the \
-            median, 10 jobs. 9 attempts that reached their time limit used 12.5 % \
-            of all CPU time. Half of the attempts with a time limit ran for at most 0.9 % of their \
+            "2 accounts used 360,000 processor-s, account taifl most (50.0 %); 25.0 % of all CPU time was wasted by \
+            attempts that did not finish, of that 80.0 % by 9 jobs that ended as TIMEOUT, 12.0 % by 1 job \
+            that ended as CANCELLED. That is from 2016-12-21 to 2017-01-01 (11.1 d). 50.0 % of what was \
+            wasted was in runs of 60 min or more; users ovenb and sancr wasted 88.9 % of it. Half of the \
+            jobs that started had waited for at most 90 s, and 95 % for at most 7,200 s; 10 of 11 jobs that did \
+            not finish are of one user, honbu, who has 11 jobs in all. Jobs of 5-16 processors in queue \
+            a waited longest: 120 s in the median, 10 jobs. 9 attempts that reached their time limit used \
+            12.5 % of all CPU time. Half of the attempts with a time limit ran for at most 0.9 % of their \
             limit. Attempts with a time limit used 10.0 % of the CPU time that their limits allow"
         );
     }

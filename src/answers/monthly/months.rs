@@ -2,7 +2,7 @@
 
 use arrow::record_batch::RecordBatch;
 
-use super::answer::{MonthlyAnswer, MostOfUser};
+use super::answer::{MonthlyAnswer, MostOfUser, MostWasted};
 use super::plan::MonthlyPlan;
 use super::{SHARES, table};
 use crate::answers::assumed::{assumed_waits, is_assumed};
@@ -171,6 +171,7 @@ impl Months {
             } else {
                 None
             },
+            most_wasted: if self.knows_ends { most_wasted(monthly, &total) } else { None },
             wait_s_median: fate.wait_s_median,
             wait_s_p95: fate.wait_s_p95,
             attempts: monthly.attempts,
@@ -187,6 +188,31 @@ impl Months {
                 .then(|| format!("No CPU time ({}) is recorded for any job.", self.cpu)),
         }
     }
+}
+
+/// The fewest users with half or more of what was wasted, the heaviest first; `None` if these are more
+/// than a few, or if all who wasted anything are among them.
+fn most_wasted(monthly: &Monthly, total: &Sums) -> Option<MostWasted> {
+    const USERS_MAX: usize = 3;
+    let mut all: Vec<(CpuTime, &String)> = monthly
+        .users
+        .iter()
+        .filter(|(name, _)| *name != UNKNOWN)
+        .map(|(name, user)| (user.0.wasted.cpu, name))
+        .filter(|(wasted, _)| CpuTime::ZERO < *wasted)
+        .collect();
+    all.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(other.1)));
+    let half = total.wasted.cpu.seconds() / 2.0;
+    let (mut users, mut wasted) = (Vec::new(), CpuTime::ZERO);
+    for (own, name) in all.iter().take(USERS_MAX) {
+        wasted += *own;
+        users.push((*name).clone());
+        if half <= wasted.seconds() {
+            let is_told = users.len() < all.len();
+            return is_told.then(|| MostWasted { users, wasted: wasted.seconds() });
+        }
+    }
+    None
 }
 
 /// The user with half or more of the jobs that did not finish, if it has enough to tell and there are

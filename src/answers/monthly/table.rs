@@ -160,7 +160,10 @@ pub(super) fn ends(monthly: &Monthly, unit: &str) -> RecordBatch {
         .about("CPU time of their attempts")
         .unit(unit)
         .float("share", rows.iter().map(|row| row.1.used.cpu.share_of(total)))
-        .about("Share of the CPU time of the whole log");
+        .about("Share of the CPU time of the whole log")
+        .float("wasted_cpu_h", rows.iter().map(|row| Some(hours(row.1.wasted))))
+        .about("CPU time of those of their attempts that did not finish")
+        .unit(unit);
     if !monthly.has_gpus {
         return frame.batch();
     }

@@ -52,8 +52,8 @@ impl PredictAnswer {
         };
         let when = when_predicted(self.age_s);
         Some(format!(
-            "{}{}, `{}` is right for {} of {}{}{}. `{}` finds {}{}. It predicts that a job does not \
-            finish if its chance not to is {THRESHOLD}. `{}`{alone} {do_rank} jobs best ({BY_AREA}, \
+            "{}{}, `{}` is right for {} of {}{}{}. `{}` finds {}{}. A job counts as predicted \
+            not to finish if the chance of that is {THRESHOLD}. `{}`{alone} {do_rank} jobs best ({BY_AREA}, \
             {area:.3}; 0.5 is chance). {}",
             if is_hardly_better(rule) {
                 format!("Hardly: {}", &when[..1])
@@ -236,8 +236,8 @@ mod tests {
             answer.sentence().unwrap(),
             "Hardly: at submission, `logistic` is right for 80.0 % of 100 jobs (80.0 % if all were predicted to \
             finish, not less); the simplest rule, `last`, for 79.0 %. `logistic` finds 25.0 % of the jobs \
-            that do not finish; 50.0 % of its predictions that a job does not finish are right. It predicts that \
-            a job does not finish if its chance not to is above 0.5. `logistic` and `other` rank jobs \
+            that do not finish; 50.0 % of its predictions that a job does not finish are right. A job \
+            counts as predicted not to finish if the chance of that is above 0.5. `logistic` and `other` rank jobs \
             best (the largest area under the ROC curve, 0.720; 0.5 is chance). Judged are 100 of 120 jobs: those that were \
             submitted in the window and ended with FINISH, FAIL or KILL. This last event alone is the \
             outcome here; where outcomes go by the exact sequence of events, some of these jobs are \

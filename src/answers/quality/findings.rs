@@ -11,6 +11,7 @@ use crate::lake::Gap;
 use crate::results::envelope::Input;
 use crate::schema::{CAPACITY_FROM_USE, Table};
 use crate::studies::checks::Check;
+use crate::studies::first_end::LACKS_EARLY;
 
 /// What a stored `verify` found.
 #[derive(Clone, Debug, Default)]
@@ -121,11 +122,9 @@ impl Verified {
             self.contradictions.iter().map(|said| wrong("Contradiction", said, contradiction)),
         );
         let warning = "No check fails, but numbers of this trace may be too low, empty or wrong";
-        let lacking = "Use, load, waits and shares that include earlier time are too low; of the jobs that \
-            began earlier, only the long ones are in the log";
         found.extend(self.warnings.iter().map(|said| {
             if self.first_end.as_ref() == Some(said) {
-                wrong("Jobs that ended earlier are missing", said, lacking)
+                wrong("Jobs that ended earlier are missing", said, LACKS_EARLY)
             } else {
                 wrong("Warning", said, warning)
             }

@@ -9,7 +9,8 @@
 //!  replayed  |----|//|---|                the same at twice the load
 //! ```
 
-use crate::charts::Chart;
+use crate::charts::{Chart, HOURS_OF_REPLAY, HOURS_OF_SPAN};
+use crate::digits::is_date;
 use crate::lake::Gap;
 use crate::replay::history::{History, HistoryPlan};
 use crate::results::missing::Missing;
@@ -77,6 +78,12 @@ impl Absent {
         self.missing.over_time(chart, self.recorded_s(since_s), per * self.load)
     }
 
+    /// The title of a time axis in hours. It has dates if the log has, and tasks arrive at their
+    /// recorded times.
+    pub(super) fn axis(&self) -> &'static str {
+        if self.load == 1.0 && is_date(self.first_s) { HOURS_OF_SPAN } else { HOURS_OF_REPLAY }
+    }
+
     /// Whether an instant on the clock of the replay is within this time.
     pub(super) fn has(&self, at_s: f64) -> bool {
         self.missing.has(self.recorded_s(at_s))
@@ -91,7 +98,7 @@ impl Absent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::charts::{HOURS_OF_REPLAY, LineChart, Scale};
+    use crate::charts::{LineChart, Scale};
 
     #[test]
     fn a_gap_of_the_log_is_at_the_same_tasks_under_any_load() {
@@ -125,6 +132,9 @@ mod tests {
             let has = |hour: f64| absent.has(absent.first_s + hour * 3600.0);
             assert!(has(hours[0] + 0.1) && !has(hours[0] - 0.1) && !has(hours[1] + 0.1));
             assert_eq!(absent.within([0.0, 11.0 * 3600.0]).missing, Missing::default());
+            assert_eq!(absent.axis(), HOURS_OF_REPLAY);
+            let dated = Absent { first_s: 1_483_056_000.0, ..absent };
+            assert_eq!(dated.axis() == HOURS_OF_SPAN, load == 1.0);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Charts of replays: response times, queue and use over time, and which task ran where.
 
-use super::{RECORD, Run, Setting, densities, gantt, killed, tone};
+use super::{RECORD, Run, Setting, densities, gantt, killed, longer, tone};
 use crate::answers::sentences::{Capacity, MOST_USED, percent};
-use crate::charts::{Bar, BarChart, Chart, HOURS_OF_REPLAY, Line, LineChart, Scale, Stroke, Tone};
+use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits::{self, lasting, unit_of_time};
 use crate::replay::history::AtTime;
 use crate::replay::metrics::{GpuSample, Sample, Spread};
@@ -41,11 +41,12 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         let most = Some(at_most(&most)).filter(|said| !said.is_empty());
         let most =
             most.map_or_else(String::new, |said| format!("Highest of the drawn points: {said}. "));
-        gapped(lines(runs, [title, &format!("{most}{not_drawn}{caption}"), axis], |run| {
+        let caption = format!("{most}{not_drawn}{caption}");
+        gapped(lines(runs, [title, &caption, setting.absent.axis(), axis], |run| {
             run.metrics.samples.iter().filter_map(point).collect()
         }))
     };
-    let response = responses(runs, setting, &caption);
+    let response = responses(runs, &caption);
     let queue = over_time("Tasks that wait", ["tasks waiting", ""], &|sample| Some(sample.waiting));
     let last_s = samples.iter().map(|sample| sample.time_s).fold(0.0, f64::max).min(until_s);
     let record = |value: fn(&AtTime) -> Option<f64>| {
@@ -74,17 +75,26 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
             charts.push(("replay-response".to_owned(), Chart::Bars(response)));
         }
         charts.push(("replay-queue".to_owned(), queue));
-        let both = densities::chart(runs, workload.task_count, &caption);
-        charts.extend(both.map(|chart| ("replay-densities".to_owned(), chart)));
+        charts.extend(of_tasks(runs, workload.task_count, &caption));
     }
     charts.push(("replay-utilisation".to_owned(), in_use));
     if setting.has_fragmentation {
         // This chart has no idle end.
-        let chart = setting.absent.over_time(free_gpus(runs, begin_s, &caption), begin_s, 3600.0);
+        let chart = free_gpus(runs, setting, begin_s, &caption);
+        let chart = setting.absent.over_time(chart, begin_s, 3600.0);
         charts.push(("replay-gpus".to_owned(), chart));
     }
     charts.extend(gantts(runs, setting, &caption));
     charts
+}
+
+/// The waits and slowdowns of tasks: how many have longer ones, and how they are distributed.
+fn of_tasks(runs: &[Run], task_count: usize, caption: &str) -> Vec<(String, Chart)> {
+    let drawn = &runs[..runs.len().min(LINES_MAX)];
+    let longer = longer::chart(drawn, task_count, caption);
+    let longer = longer.map(|chart| ("replay-longer".to_owned(), chart));
+    let both = densities::chart(runs, task_count, caption);
+    longer.into_iter().chain(both.map(|chart| ("replay-densities".to_owned(), chart))).collect()
 }
 
 /// What is replayed, on which machines.
@@ -113,8 +123,15 @@ fn known_until(setting: &Setting, begin_s: f64, last_s: f64) -> String {
 
 /// Which tasks wait in the record.
 fn waits_of_record(setting: &Setting) -> String {
-    let said = "The record: the same tasks before their first attempt".to_owned();
-    match setting.history.counts.left_out {
+    let counts = &setting.history.counts;
+    let early = match counts.began_before {
+        0 => "",
+        _ => {
+            ", also those that were submitted before the window, whose waits are not known in full"
+        }
+    };
+    let said = format!("The record: the same tasks before their first attempt{early}");
+    match counts.left_out {
         0 => format!("{said}."),
         left => format!(
             "{said}; {} too little data for a replay, such as those that wait until the end of the log.",
@@ -164,13 +181,13 @@ fn with_limit(mut chart: Chart, overcommit: f64) -> Chart {
 }
 
 /// The free GPUs that tasks cannot use, over time.
-fn free_gpus(runs: &[Run], begin_s: f64, caption: &str) -> Chart {
+fn free_gpus(runs: &[Run], setting: &Setting, begin_s: f64, caption: &str) -> Chart {
     let title = "Free GPUs that cannot be given to a task of the workload, the mean over tasks";
     let point = |sample: &GpuSample| {
         let hours = (sample.time_s - begin_s) / 3600.0;
         (0.0 < sample.free).then(|| (hours, sample.expected / sample.free))
     };
-    lines(runs, [title, caption, "share of the free GPUs"], |run| {
+    lines(runs, [title, caption, setting.absent.axis(), "share of the free GPUs"], |run| {
         run.gpus.iter().flat_map(|gpus| &gpus.samples).filter_map(point).collect()
     })
 }
@@ -271,8 +288,8 @@ fn kills(runs: &[Run]) -> String {
 /// The name of a policy, the responses of its jobs, and its tone.
 type Known<'a> = (&'a str, Spread, Tone);
 
-/// Mean response times, a bar for the record and one per policy.
-fn responses(runs: &[Run], setting: &Setting, caption: &str) -> BarChart {
+/// Mean response times, a bar per policy. That of the record is not comparable.
+fn responses(runs: &[Run], caption: &str) -> BarChart {
     let known: Vec<Known<'_>> = runs
         .iter()
         .enumerate()
@@ -291,13 +308,10 @@ fn responses(runs: &[Run], setting: &Setting, caption: &str) -> BarChart {
             most.0
         )
     });
-    let record = setting.history.schedule.and_then(|record| record.responses_of_whole_jobs());
     let is_of_whole = runs.iter().any(|run| run.metrics.whole_job_response_s.is_some());
     let whole = if is_of_whole { " Without jobs that the end of the window cuts." } else { "" };
-    let record = record.map(|spread| (RECORD, spread, Tone::Grey));
-    let drawn = || record.iter().chain(&known);
-    let (unit, per) = unit_of_time(drawn().map(|row| row.1.mean).fold(0.0, f64::max));
-    let bars = drawn().map(|(label, spread, tone)| Bar {
+    let (unit, per) = unit_of_time(known.iter().map(|row| row.1.mean).fold(0.0, f64::max));
+    let bars = known.iter().map(|(label, spread, tone)| Bar {
         label: (*label).to_owned(),
         value: spread.mean / per,
         note: format!(
@@ -310,10 +324,7 @@ fn responses(runs: &[Run], setting: &Setting, caption: &str) -> BarChart {
         tone: *tone,
     });
     BarChart {
-        title: format!(
-            "Response time of jobs{} under each policy",
-            record.map_or("", |_| ", as recorded and")
-        ),
+        title: "Response time of jobs under each policy".to_owned(),
         caption: format!("{}{found}{caption}{whole}", kills(runs)),
         value_axis: format!("mean response time ({unit})"),
         bars: bars.collect(),
@@ -331,7 +342,7 @@ fn are_apart(values: impl Iterator<Item = f64> + Clone) -> bool {
 /// A line for each policy over the hours of the replay, with the title, the caption and the y axis.
 fn lines(
     runs: &[Run],
-    [title, caption, axis]: [&str; 3],
+    [title, caption, x_axis, y_axis]: [&str; 4],
     points: impl Fn(&Run) -> Vec<(f64, f64)>,
 ) -> Chart {
     let lines = runs.iter().take(LINES_MAX).enumerate().map(|(place, run)| Line {
@@ -344,8 +355,8 @@ fn lines(
     Chart::Lines(LineChart {
         title: title.to_owned(),
         caption: caption.to_owned(),
-        x_axis: HOURS_OF_REPLAY.to_owned(),
-        y_axis: axis.to_owned(),
+        x_axis: x_axis.to_owned(),
+        y_axis: y_axis.to_owned(),
         x_scale: Scale::Linear,
         lines: lines.collect(),
     })

@@ -17,7 +17,7 @@ use crate::replay::metrics::{BOUND_S, fates};
 const PER_TEN: i32 = 5;
 
 /// Shorter waits are not drawn, since a logarithmic axis has no 0; the caption gives their share.
-const SHORTEST_S: f64 = 1.0;
+pub(super) const SHORTEST_S: f64 = 1.0;
 
 /// The least share of tasks that wait under one of the policies: with fewer, a plot shows nothing.
 const WAITING_MIN: f64 = 0.01;
@@ -79,12 +79,12 @@ pub(super) fn chart(runs: &[Run], task_count: usize, caption: &str) -> Option<Ch
 }
 
 /// The known values of all tasks.
-fn values(task_count: usize, of: impl Fn(usize) -> Option<f64>) -> Vec<f64> {
+pub(super) fn values(task_count: usize, of: impl Fn(usize) -> Option<f64>) -> Vec<f64> {
     (0..task_count).filter_map(of).collect()
 }
 
-/// Whether enough tasks wait under one of two policies.
-fn do_wait(waits: &[Vec<f64>; 2]) -> bool {
+/// Whether enough tasks wait under one of some policies.
+pub(super) fn do_wait(waits: &[Vec<f64>]) -> bool {
     waits
         .iter()
         .any(|waits| !waits.is_empty() && WAITING_MIN <= 1.0 - share_below(waits, SHORTEST_S))

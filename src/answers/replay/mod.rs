@@ -21,6 +21,7 @@ pub mod charts;
 mod densities;
 mod gantt;
 pub mod journal;
+mod longer;
 pub mod plan;
 pub mod policies;
 pub mod run;
@@ -30,7 +31,7 @@ mod words;
 
 pub(crate) use answer::pool;
 pub use answer::{ReplayAnswer, Replayed};
-pub(crate) use words::{explained, killed, left_out, recorded};
+pub(crate) use words::{explained, killed, left_out, not_replayed, recorded};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {

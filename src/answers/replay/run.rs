@@ -13,12 +13,9 @@ use crate::replay::engine::{Plan, replay};
 use crate::replay::feedback::{Arrivals, Feedback};
 use crate::replay::history::{History, Schedule};
 use crate::replay::metrics::{
-    Moved, Paired, Tolerance, gpu_fragmentation, measure_with_jobs, moved, pair,
+    Moved, Paired, STRETCHES, Tolerance, gpu_fragmentation, measure_with_jobs, moved, pair,
 };
 use crate::replay::policies::PolicyPlan;
-
-/// The number of periods in the charts over time.
-pub(crate) const SAMPLES: usize = 120;
 
 /// A warning if jobs need more different machines than there are: some of their tasks wait for
 /// others, and in a strict order all tasks behind them wait as well.
@@ -107,8 +104,8 @@ pub(crate) fn replay_one(
     let outcome = replay(&plan);
     let seconds = started.elapsed().as_secs_f64();
     let journal = outcome.journal.unwrap_or_default();
-    let (metrics, jobs) = measure_with_jobs(&journal, workload, cluster, SAMPLES);
-    let gpus = || gpu_fragmentation(&journal, workload, cluster, SAMPLES);
+    let (metrics, jobs) = measure_with_jobs(&journal, workload, cluster, STRETCHES);
+    let gpus = || gpu_fragmentation(&journal, workload, cluster, STRETCHES);
     Run {
         policy: name.clone(),
         gpus: setting.has_fragmentation.then(gpus).flatten(),

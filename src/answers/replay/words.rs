@@ -149,8 +149,7 @@ pub(crate) fn recorded<'a>(
 
 /// What to think of a difference between the record and a replay, in a sentence.
 pub(crate) fn left_out(answer: &ReplayAnswer) -> String {
-    let share = answer.recorded.and_then(|record| record.dropped_cpu_share);
-    let such = share.filter(|&share| MENTIONED <= share).map_or_else(String::new, |share| {
+    let such = not_replayed(answer).map_or_else(String::new, |share| {
         format!(", such as attempts with {} of the requested CPU time", percent(share))
     });
     format!(
@@ -161,6 +160,12 @@ pub(crate) fn left_out(answer: &ReplayAnswer) -> String {
 
 /// The smallest share of the recorded CPU time that is worth a word.
 const MENTIONED: f64 = 0.01;
+
+/// The share of the recorded CPU time in attempts that are not replayed, if it is worth a word.
+pub(crate) fn not_replayed(answer: &ReplayAnswer) -> Option<f64> {
+    let share = answer.recorded.and_then(|record| record.dropped_cpu_share);
+    share.filter(|&share| MENTIONED <= share)
+}
 
 #[cfg(test)]
 mod tests {

@@ -143,11 +143,11 @@ pub(crate) fn bounds_of(
         .unit(unit)
 }
 
-/// The choice within each rule, and over all rules if there are several, with its scores on earlier
-/// and on later jobs.
+/// The choice within each rule, over all rules if there are several, and the gentler one if there is
+/// one, with its scores on earlier and on later jobs.
 pub fn selection_table(selection: &Selection, sweeps: &[Sweep], unit: &str) -> RecordBatch {
     let several = if selection.rules.len() == 1 { None } else { Some(&selection.chosen) };
-    let rows = || selection.rules.iter().chain(several);
+    let rows = || selection.rules.iter().chain(several).chain(&selection.gentler);
     let score = |frame: Frame, name: &str, of: fn(&Choice) -> &Score| {
         frame
             .float(&format!("{name}_net_cpu"), rows().map(|row| Some(of(row).net_cpu)))

@@ -41,7 +41,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 
 /// Run the whole analysis of a trace
 ///
-/// Runs ingest, verify, classify, describe, account, monthly, load, machines, sweep, predict,
+/// Runs ingest, verify, classify, describe, account, monthly, load, episodes, machines, sweep, predict,
 /// detect, replay and fairness, with charts and a report that starts with the findings. Steps for
 /// which a table is missing are skipped, with a message. Without `TRACE_DIR`, --lake names the lake
 /// to analyse. Without both, a small synthetic trace is made, so that you can look at all results
@@ -50,7 +50,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 /// can write into it.
 ///
 /// --config names a TOML file with the whole analysis. It has a list `steps` and a section per
-/// command (`trace` for `ingest`, `describe`, `account`, `monthly`, `load`, `machines`, `sweep`, `predict`,
+/// command (`trace` for `ingest`, `describe`, `account`, `monthly`, `load`, `episodes`, `machines`, `sweep`, `predict`,
 /// `detect`, `replay`, `fairness`); the keys of a section are the options of its command. cpu,
 /// classes, window-end and open-attempts are in the section `definitions` and apply to all
 /// commands. Every analysis writes such a file with every setting, `analysis.toml` in --out.

@@ -38,7 +38,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate fairness --lake lcg --cpu requested
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_long_help = format!("{}\n\n{EXAMPLES}", shares::help(&answer::SHARES))
+    after_long_help = shares::help(&answer::SHARES, EXAMPLES)
 )]
 pub(crate) struct FairnessArgs {
     #[command(subcommand)]

@@ -37,11 +37,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate repla
 /// Memory: 100 MB, and 80 bytes for each row of the tables of events in the lake's largest bucket,
 /// per thread; in addition 500 bytes for each task that is replayed.
 #[derive(Args, Debug)]
-#[command(
-    after_long_help = format!(
-        "{}\n\n{}\n\n{EXAMPLES}", defaults::policies_help(), shares::help(&table::SHARES)
-    )
-)]
+#[command(after_long_help = defaults::policies_help() + "\n\n" + &shares::help(&table::SHARES, EXAMPLES))]
 pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub plan: ReplayPlan,

@@ -40,7 +40,7 @@ pub struct Copies {
     pub lost_us: i128,
     /// Slot time of originals that was saved because their copy won, µs.
     pub spared_us: i128,
-    /// Time by which jobs ended earlier, summed over jobs, µs.
+    /// Time by which the last attempts of jobs ended earlier, whatever their end, summed over jobs, µs.
     pub earlier_us: i128,
 }
 
@@ -87,8 +87,8 @@ pub fn dry_run(
 ) -> Copies {
     let mut copies = Copies::default();
     let slot_us: i128 = group.attempts.iter().map(|attempt| i128::from(attempt.length_us())).sum();
-    let mut new_ends: Vec<i64> =
-        group.units.iter().map(|unit| group.attempts[unit.attempt as usize].end_us).collect();
+    // Attempts that fail, are killed or still run keep a job as long as those that finish.
+    let mut new_ends: Vec<i64> = group.attempts.iter().map(|attempt| attempt.end_us).collect();
     let old_end = new_ends.iter().copied().max();
     for flag in flags {
         let attempt = &group.attempts[flag.attempt as usize];
@@ -106,10 +106,10 @@ pub fn dry_run(
         copies.started += 1;
         copies.copy_us += i128::from(copy_us);
         match judged[flag.attempt as usize] {
-            Some(unit) if replacement_us < left_us => {
+            Some(_) if replacement_us < left_us => {
                 copies.won += 1;
                 copies.spared_us += i128::from(left_us - replacement_us);
-                new_ends[unit as usize] = flag.time_us + replacement_us;
+                new_ends[flag.attempt as usize] = flag.time_us + replacement_us;
             }
             _ => copies.lost_us += i128::from(copy_us),
         }
@@ -144,7 +144,7 @@ pub struct CopyRow {
     pub spared_s: f64,
     /// Time by which jobs ended earlier, summed over jobs, s.
     pub earlier_s: f64,
-    /// `earlier_s` as a share of the time from the first submit to the last end, summed over jobs.
+    /// `earlier_s` as a share of the time from the first event to the last end, summed over jobs.
     pub earlier_share: Option<f64>,
 }
 
@@ -204,7 +204,11 @@ mod tests {
         assert_eq!(copies.copy_us, 30_000_000);
         assert_eq!(copies.lost_us, 17_500_000);
         assert_eq!(copies.spared_us, 27_500_000);
-        assert_eq!(copies.earlier_us, 27_500_000, "60 s become 32.5 s");
+        assert_eq!(copies.earlier_us, 10_000_000, "60 s become 50 s: attempt 4 is killed then");
+        // A job that a killed attempt keeps longest does not end earlier.
+        let group_of_long = drawn(&["[=F", "[=F", "[==F", "[===========F", "[============K"]);
+        let copies = dry_run(&group_of_long, &judged, &flags[..2], &lengths, None);
+        assert_eq!((copies.won, copies.spared_us, copies.earlier_us), (1, 27_500_000, 0));
         // Flagged at 47.5 s, attempt 3 ends together with its copy: the copy has not won.
         let tie = Flagged { time_us: 47_500_000, ..flag(3, 0) };
         let copies = dry_run(&group, &judged, &[tie], &lengths, None);

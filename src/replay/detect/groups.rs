@@ -116,7 +116,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// When its first task was submitted, µs.
+    /// The time of its first event, µs.
     pub fn begun_us(&self) -> i64 {
         self.changes.first().map_or(0, |change| change.time_us)
     }

@@ -85,7 +85,7 @@ pub struct DetectOutcome {
     pub counts: GroupCounts,
     /// Time that attempts ran, in hours.
     pub task_hours: f64,
-    /// The times from the first submit to the last end of each group, in hours.
+    /// The times from the first event to the last end of any attempt of each group, in hours.
     pub response_hours: f64,
     /// The number of stragglers by ground truth, in the order of the plan.
     pub stragglers: Vec<u64>,

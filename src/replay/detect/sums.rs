@@ -64,12 +64,12 @@ impl Sums {
         counts.unfinished += group.unfinished;
         counts.attempts_closed_with_job += group.closed_with_job;
         counts.task_heartbeats += walked.task_heartbeats;
-        let mut last_us = group.begun_us();
         for unit in &group.units {
             let attempt = &group.attempts[unit.attempt as usize];
-            last_us = last_us.max(attempt.end_us);
             self.hours.finished(attempt.end_us, micros_to_seconds(attempt.length_us()));
         }
+        let ends_us = group.attempts.iter().map(|attempt| attempt.end_us);
+        let last_us = ends_us.fold(group.begun_us(), i64::max);
         self.span_us += i128::from(last_us - group.begun_us());
         for attempt in &group.attempts {
             self.running_us += i128::from(attempt.length_us());

@@ -8,7 +8,7 @@ use super::numbers::units;
 use crate::facts::tasks::Attempt;
 use crate::facts::window::Windows;
 use crate::replay::cluster::{Change, Cluster};
-use crate::replay::metrics::Stretches;
+use crate::replay::metrics::{STRETCHES, Stretches};
 use crate::units::micros_to_seconds;
 
 /// The record over time, in stretches of equal length.
@@ -32,14 +32,11 @@ pub struct AtTime {
 }
 
 impl OverTime {
-    /// The number of stretches.
-    const STRETCHES: usize = 400;
-
     /// Nothing yet, from the first event in the replayed part of the history to its end.
     pub(super) fn new(first_us: i64, windows: Windows, plan: &HistoryPlan) -> Self {
         let from_us = plan.from_us.max(first_us);
         let until_us = plan.until_us.unwrap_or(i64::MAX).min(windows.task_end_us);
-        let none = Stretches::new([from_us, until_us], Self::STRETCHES);
+        let none = Stretches::new([from_us, until_us], STRETCHES);
         Self { waiting: none.clone(), cpu: none }
     }
 

@@ -30,4 +30,5 @@ pub use self::moved::{Moved, moved};
 pub use self::paired::{Paired, Tolerance, pair};
 pub use self::samples::{Endings, Sample};
 pub use self::spread::Spread;
+pub(crate) use self::stretches::STRETCHES;
 pub use self::stretches::Stretches;

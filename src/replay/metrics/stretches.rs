@@ -2,6 +2,10 @@
 //!
 //! In: an amount and the time for which it was there. Out: its mean in each stretch. Sums are exact.
 
+/// The stretches of a chart over time: as many for the record as for the policies, since a mean over a
+/// longer stretch has lower peaks.
+pub(crate) const STRETCHES: usize = 400;
+
 /// Stretches of equal length from the first to the last instant; the last one may be shorter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lengths {

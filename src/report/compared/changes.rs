@@ -55,8 +55,17 @@ pub(super) fn largest(table: &TableChange, growth: f64, reader: Reader) -> Strin
         Reader::OfPage => heading(&cell.column),
         Reader::OfTable => cell.column.clone(),
     };
-    format!("{column}{of}: {first} to {second}{by}")
+    // The unit of a priority follows from the settings of its index: only the change is the same in
+    // every unit.
+    let is_priority = PRIORITIES.iter().any(|end| cell.column.ends_with(end));
+    match how_much(cell).filter(|_| is_priority && reader == Reader::OfPage) {
+        Some(by) => format!("{column}{of}: {by}"),
+        None => format!("{column}{of}: {first} to {second}{by}"),
+    }
 }
+
+/// How columns of priorities end.
+const PRIORITIES: [&str; 2] = ["_eup", "_rup"];
 
 /// A value that names a row, with an instant or a length of time in words.
 fn in_words(column: &str, text: &str) -> String {
@@ -70,6 +79,13 @@ fn in_words(column: &str, text: &str) -> String {
         },
         Some(seconds) if column.ends_with("_s") && is_date(seconds) => instant(seconds),
         Some(seconds) if column.ends_with("_s") => lasting(seconds),
+        None if column.ends_with("_request") => {
+            let parts = text
+                .split(' ')
+                .map(|part| number_in(part).map_or_else(|| part.to_owned(), figure_text));
+            let parts: Vec<String> = parts.collect();
+            format!("{} {}", heading(column), parts.join(" "))
+        }
         _ => text.to_owned(),
     }
 }
@@ -233,6 +249,10 @@ mod tests {
         for (column, first, second, expected) in cases {
             assert_eq!(said(column, first, second, Reader::OfPage), expected);
         }
+        let priority = said("condor_eup", "337812", "680246", Reader::OfPage);
+        assert!(priority.ends_with(" of physics: 2.0 times"), "{priority}");
+        let class = in_words("memory_request", "100000000 to 1000000000");
+        assert_eq!(class, "memory request 100,000,000 to 1,000,000,000");
         let raw = said("wait_s", "1.0", "21858.0", Reader::OfTable);
         assert_eq!(raw, "wait_s of physics: 1 to 21,858 (21,858 times)");
     }

@@ -4,6 +4,7 @@
 //! of a table, and what differs in settings and data.
 
 mod changes;
+mod drawn;
 mod figures;
 mod origin;
 
@@ -94,6 +95,7 @@ pub fn write_comparison(
         body.push_str(&figures::verdict(results, has_outcomes, labels));
     }
     body.push_str(&figures::table(results, has_outcomes, labels));
+    body.push_str(&drawn::charts(results, labels));
     body.push_str(&in_words(&answers, labels));
     body.push_str(&overview(&known, &unanswered, labels));
     body.push_str(&unchanged(changes, &unanswered));

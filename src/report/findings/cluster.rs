@@ -2,7 +2,7 @@
 
 use super::Told;
 use crate::answers::load::{self, LoadAnswer, averaged};
-use crate::answers::sentences::{Capacity, percent};
+use crate::answers::sentences::{Capacity, capital, percent};
 use crate::digits::{grouped, lasting, six_digits};
 use crate::results::envelope::Envelope;
 use crate::schema::Source;
@@ -34,6 +34,7 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     let over = if 1.0 < fullest { OVER } else { "" };
     let averaged = averaged(&stored.inputs);
     let waits = waited_longest(answer, stored).unwrap_or_default();
+    let quiet = answer.quiet_end().map_or_else(String::new, |said| format!(". {}", capital(&said)));
     let (requested, from, cut) = match whole {
         Some((whole, share)) => {
             let from = format!(" from {} on", whole.when);
@@ -44,7 +45,7 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     };
     Some(Told::Shown(format!(
         "On average{from}, running tasks requested {requested}{used} of {}; in the fullest {} they \
-        requested {}{inferred}{memory}{over}{cut}{averaged}{waits}",
+        requested {}{inferred}{memory}{over}{cut}{averaged}{waits}{quiet}",
         capacity.or_used("the CPU of the machines"),
         interval(answer.interval_s),
         percent(fullest),

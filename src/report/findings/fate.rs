@@ -32,7 +32,11 @@ pub(super) fn fate(stored: &Envelope) -> Option<Told> {
             answer.words(only)
         )));
     }
-    let parts = all.iter().map(|(share, of)| format!("{} {}", percent(*share), answer.words(of)));
+    // What the exact sequence calls `other` has a name by its last event.
+    let parts = answer
+        .by_last_event()
+        .unwrap_or_else(|| all.iter().map(|(share, of)| (*share, answer.words(of))).collect());
+    let parts = parts.iter().map(|(share, words)| format!("{} {words}", percent(*share)));
     let parts: Vec<String> = parts.collect();
     Some(Told::Shown(format!("Of {}, {}", counted(total, "job"), parts.join(", "))))
 }

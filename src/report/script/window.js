@@ -30,19 +30,23 @@ const usual = isCut ? [completeFrom, whole[1]] : whole;
 const across = (plot, second) =>
   plot.left + ((second - span[0]) / (span[1] - span[0])) * (plot.right - plot.left);
 
-// Ticks at the finest round step of which at most eight fit.
-const roundTicks = (low, high) => {
-  const least = (high - low) / 8;
+// At most eight ticks, fewer in a narrow plot, so that labels of this width do not overlap. One at the
+// right edge is drawn to the left of its tick.
+const mostTicks = (plot, wide) => Math.max(1, Math.min(8, Math.floor((plot.right - plot.left) / wide)));
+
+// Ticks at the finest round step of which at most so many fit.
+const roundTicks = (low, high, most) => {
+  const least = (high - low) / most;
   const power = 10 ** Math.floor(Math.log10(least));
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => least <= one);
   const count = Math.floor(high / step + 1e-9) - Math.ceil(low / step - 1e-9);
   return Array.from({ length: count + 1 }, (_, place) => (Math.ceil(low / step - 1e-9) + place) * step);
 };
 
-// Ticks at round dates, of which at most eight fit: [second of the clock, text].
+// Ticks at round dates, of which at most so many fit: [second of the clock, text].
 const MINUTE = 60, HOUR = 3600, DAY = 86400;
-const dateTicks = (dated, low, high) => {
-  const least = (high - low) / 8;
+const dateTicks = (dated, low, high, most) => {
+  const least = (high - low) / most;
   const steps = [1, 5, 15, 30].concat([1, 2, 5, 10, 30].map((one) => one * MINUTE),
     [1, 2, 3, 6, 12].map((one) => one * HOUR), [1, 2, 7, 14, 28, 91, 182, 365].map((one) => one * DAY));
   const step = steps.find((one) => least <= one) ?? Math.ceil(least / steps.at(-1)) * steps.at(-1);
@@ -106,6 +110,7 @@ const drawPlot = (plot) => {
     for (const { path, drawn } of plot.dashed) path.setAttribute("d", drawn);
     group.removeAttribute("transform");
     group.removeAttribute("clip-path");
+    for (const circle of group.querySelectorAll("circle")) circle.removeAttribute("transform");
     return;
   }
   if (plot.clip === undefined) {
@@ -120,6 +125,11 @@ const drawPlot = (plot) => {
   const scale = (plot.until - plot.from) / (span[1] - span[0]);
   const place = (second) => left + ((second - plot.from) / (plot.until - plot.from)) * (right - left);
   group.setAttribute("transform", `translate(${left - scale * place(span[0])} 0) scale(${scale} 1)`);
+  // Circles stay round.
+  for (const circle of group.querySelectorAll("circle")) {
+    const x = circle.getAttribute("cx");
+    circle.setAttribute("transform", `translate(${x - x / scale} 0) scale(${1 / scale} 1)`);
+  }
   const measures = { x: place(span[0]), y: top - 4, width: (right - left) / scale, height: bottom - top + 8 };
   for (const [key, measure] of Object.entries(measures)) plot.clip.setAttribute(key, measure);
   group.setAttribute("clip-path", `url(#${plot.id})`);
@@ -130,8 +140,8 @@ const drawPlot = (plot) => {
   // Charts stored by older builds are drawn with polylines.
   const [grid, tick] = ticks.querySelectorAll("path, polyline"), text = ticks.querySelector("text");
   const marked = plot.dated === null
-    ? roundTicks(span[0] / unit, span[1] / unit).map((value) => [value * unit, amount(value)])
-    : dateTicks(plot.dated, ...span);
+    ? roundTicks(span[0] / unit, span[1] / unit, mostTicks(plot, 45)).map((value) => [value * unit, amount(value)])
+    : dateTicks(plot.dated, ...span, mostTicks(plot, 95));
   for (const [second, said] of marked) {
     const x = across(plot, second);
     for (const [shape, from, to] of [[grid, top, bottom], [tick, bottom, bottom + 3.6]]) {

@@ -116,6 +116,21 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
 /// A square of a unit says nothing to readers.
 pub(super) const VARIANCE: &str = "variance";
 
+/// Whether a column of the jobs with a page says the same in every row: the outcome by the exact
+/// sequence is that by the last event, and every job has one task and one attempt.
+pub(super) fn says_the_same(table: &Table, column: &str) -> bool {
+    let place = |name: &str| table.header.iter().position(|known| known == name);
+    let Some(own) = place(column).filter(|_| table.file == "jobs.csv") else { return false };
+    let all = |is_same: &dyn Fn(&Vec<String>) -> bool| table.rows.iter().all(is_same);
+    match column {
+        "outcome_sequence" => {
+            place("outcome_terminal").is_some_and(|other| all(&|row| row[own] == row[other]))
+        }
+        "tasks" | "attempts" => all(&|row| row[own] == "1"),
+        _ => false,
+    }
+}
+
 /// Whether a column repeats the number of jobs in every row: each has one task.
 pub(super) fn repeats_jobs(table: &Table, column: &str) -> bool {
     let place = |name: &str| table.header.iter().position(|known| known == name);
@@ -181,12 +196,17 @@ pub(super) fn is_in_file_only(table: &Table, column: &str) -> bool {
 /// The columns by which the rows of a table are sorted as in its chart, each from its largest value;
 /// unknown values count as 0.
 pub(super) fn sorted_by(table: &Table) -> &'static [&'static str] {
-    if table.file == "detect.csv" { &["earlier_share", "f1"] } else { &[] }
+    match table.file.as_str() {
+        "detect.csv" => &["earlier_share", "f1"],
+        "jobs.csv" => &["running_s"],
+        _ => &[],
+    }
 }
 
 /// Whether a table is folded, however short: a chart shows its values, or they are details.
 pub(super) fn is_folded(table: &Table) -> bool {
-    table.file.ends_with("-curves.csv")
+    is_of_policies(table)
+        || table.file.ends_with("-curves.csv")
         || matches!(
             table.file.as_str(),
             "detect-copies.csv"
@@ -195,6 +215,7 @@ pub(super) fn is_folded(table: &Table) -> bool {
                 | "detect-shifts.csv"
                 | "detect-truths.csv"
                 | "detect-windows.csv"
+                | "sweep-plane.csv"
         )
 }
 
@@ -225,4 +246,10 @@ pub(super) fn is_beside(header: &[String], column: &str) -> bool {
     let Beside { bounds, unit } = beside(header, name);
     let places = bounds.into_iter().flat_map(|(low, high)| [low, high]).chain(unit);
     places.into_iter().any(|idx| header[idx] == column)
+}
+
+/// Whether a table has one row of one replay per policy: the page has these side by side in words.
+fn is_of_policies(table: &Table) -> bool {
+    let is_of_several = |column: &String| matches!(column.as_str(), "seeds" | "arrivals");
+    table.file == "replay.csv" && !table.header.iter().any(is_of_several)
 }

@@ -14,7 +14,7 @@ use self::cells::cell_of;
 use self::columns::{
     LOWER_BOUNDS, THRESHOLD, UNIT, UNNOTED, VARIANCE, beside, columns_kept, has_no_machines,
     heading_in, is_beside, is_folded, is_in_file_only, is_name, is_shown_above, is_unit,
-    repeats_jobs, sorted_by, with_harm_first,
+    repeats_jobs, says_the_same, sorted_by, with_harm_first,
 };
 use super::headings::{heading, is_statistic, is_use, is_use_by_unit};
 use super::html::{self, Cell};
@@ -169,6 +169,7 @@ fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
         if rows.iter().all(|row| matches!(cell(row).as_str(), "" | "-"))
             || is_shown_above(table, column)
             || repeats_jobs(table, column)
+            || says_the_same(table, column)
             || column == IS_TOTAL
             || column == VARIANCE
             || column == LOWER_BOUNDS
@@ -613,6 +614,22 @@ mod tests {
         );
         assert!(html.contains(">0.502</td>") && html.contains(">area under ROC</th>"), "{html}");
         assert!(html.contains(">2016-12-21</td>") && html.contains(">3</td>"), "{html}");
+    }
+
+    #[test]
+    fn jobs_with_a_page_come_by_their_running_time_without_columns_that_repeat() {
+        let header = ["job_id", "outcome_sequence", "outcome_terminal", "tasks", "running_s"];
+        let html = |other: &str, tasks: &str| {
+            let rows: [&[&str]; 2] =
+                [&["7", "failed", "failed", "1", "20"], &["8", "killed", other, tasks, "900"]];
+            let own = Table { file: "jobs.csv".to_owned(), ..table(&header, &rows) };
+            stored_table("Jobs", &own, "", &Links::default(), &[], None)
+        };
+        let short = html("killed", "1");
+        assert!(short.find(">8<") < short.find(">7<") && short.contains(">8<"), "{short}");
+        assert!(!short.contains("sequence") && !short.contains(">tasks<"), "{short}");
+        let long = html("evicted", "2");
+        assert!(long.contains("sequence") && long.contains("tasks"), "{long}");
     }
 
     #[test]

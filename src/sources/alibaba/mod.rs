@@ -14,12 +14,16 @@
 //! | Ready, Waiting | SUBMIT |
 //!
 //! Times are seconds since the start of the trace. Instances are the tasks of the lake, and their
-//! tries (`seq_no`) are its attempts. A later try has no SUBMIT; tries that overlap (a backup) are
-//! both kept. Rows of one instance are not compared, which saves memory.
+//! tries (`seq_no`) are its attempts. A later try has no SUBMIT. Of several tries, one that was
+//! interrupted lost against a backup: the first try then ends at the start of the next, and a later
+//! one is left out and counted, since the lake has one attempt of a task at a time. Rows of one
+//! instance are not compared, which saves memory: other tries that overlap are not recognised, and a
+//! first try that was interrupted is open if its later ones were interrupted too.
 
 use super::records::amounts::float;
 use super::records::states::{Fate, States};
-use super::records::{Life, Remarks, Turn};
+use super::records::{Life, Record, Remarks, Turn};
+use super::rows::Cell;
 use crate::schema::EventType;
 
 pub(super) mod files;
@@ -33,6 +37,9 @@ pub(super) const STATES: &States = &[
     (Fate::Ended(EventType::Fail), "Failed"),
     (Fate::Ended(EventType::Kill), "Cancelled Interrupted"),
 ];
+
+/// The place of the end reason among the cells of an instance that only its format has.
+const END_REASON_CELL: usize = 1;
 
 /// The life of an attempt from its state, start and end. The tables have no submit times. A time is
 /// `None` if it is outside the trace.
@@ -61,18 +68,30 @@ pub(super) fn life(
     }
 }
 
-/// The position of a try, from its number and the number of tries.
-pub(super) fn turn(
+/// The position of a try of a record, from its number and the number of tries; `None` if it is a
+/// backup that lost. A first try that lost has no end: the next one closes it.
+pub(super) fn turn<'a>(
     (number, count): (i32, i32),
-    end_reason: Option<&str>,
+    mut record: Record<'a>,
     remarks: &mut Remarks,
-) -> Turn {
+) -> Option<Record<'a>> {
+    let has_lost = 1 < count && record.end_reason == Some("Interrupted");
+    if has_lost && 1 < number {
+        remarks.add("backups that lost (Interrupted): left out");
+        return None;
+    }
+    if has_lost {
+        remarks
+            .add("first tries that lost against a backup (Interrupted): end where the next starts");
+        (record.life.end, record.end_reason) = (None, None);
+        record.own[END_REASON_CELL] = Cell::Missing;
+    }
     if 1 < number {
         remarks.add("later tries of an instance: attempts without a SUBMIT");
     }
-    // A lost backup does not decide the outcome of the job, nor does a try before the last.
-    let is_backup = 1 < count && end_reason == Some("Interrupted");
-    Turn { is_first: number <= 1, is_deciding: count <= number && !is_backup }
+    // A try that lost does not decide the outcome of the job, nor does one before the last.
+    record.turn = Some(Turn { is_first: number <= 1, is_deciding: count <= number && !has_lost });
+    Some(record)
 }
 
 /// Counts an attempt whose CPU time cannot be charged.

@@ -95,10 +95,9 @@ pub(super) fn instance<'a>(
         Cell::I32(tries.0),
     ];
     own.extend(used.map(Cell::from));
-    Ok(Some(Record {
+    let record = Record {
         job_id: job,
         task_index: instances.number((job, task), tries),
-        turn: Some(alibaba::turn(tries, end_reason, remarks)),
         life,
         machine_id: machine.map(machine_id),
         cpu,
@@ -106,5 +105,6 @@ pub(super) fn instance<'a>(
         end_reason,
         own,
         ..Record::default()
-    }))
+    };
+    Ok(alibaba::turn(tries, record, remarks))
 }

@@ -75,7 +75,7 @@ impl RecordFormat for Rows {
         let name = TaskName::read(task_name, &mut self.depends_on);
         let row = Named { row, task_name, name, depends_on: &self.depends_on };
         match self.kind {
-            Kind::Instances => instance(&row, &self.requests, remarks).map(Some),
+            Kind::Instances => instance(&row, &self.requests, remarks),
             _ => task(&row, self.are_alone, remarks).map(Some),
         }
     }
@@ -143,12 +143,12 @@ fn task<'a>(
     Ok(record)
 }
 
-/// A try of an instance.
+/// A try of an instance; `None` if it is left out.
 fn instance<'a>(
     named: &Named<'a>,
     requests: &Requests,
     remarks: &mut Remarks,
-) -> Result<Record<'a>, Fault> {
+) -> Result<Option<Record<'a>>, Fault> {
     let row = named.row;
     let name = row.text(0, "instance_name")?;
     let (number, count) = (row.count(8, "seq_no")?, row.count(9, "total_seq_no")?);
@@ -166,12 +166,11 @@ fn instance<'a>(
         remarks.add("instances without a number in their name: a hash of the name");
         index_of_name(name.as_bytes())
     });
-    record.turn = Some(alibaba::turn((number, count), record.end_reason, remarks));
     record.machine_id = machine.map(machine_id);
     (record.cpu, record.memory) = requests.of(row.raw(2), row.raw(1));
     check_cpu(record.cpu, &record.life, remarks);
     record.own[3] = Cell::Text(name);
     record.own.extend([Cell::Missing, Cell::I32(number)]);
     record.own.extend(used.map(Cell::from));
-    Ok(record)
+    Ok(alibaba::turn((number, count), record, remarks))
 }

@@ -88,22 +88,31 @@ fn tries_of_an_instance_are_attempts_of_one_task() {
     let text = "ins_4,M1,j_3,1,Failed,10,20,m_7,1,2,50,80,0.5,0.6\n\
                 ins_4,M1,j_3,1,Terminated,30,90,m_8,2,2,50,80,0.5,0.6\n\
                 ins_5,M1,j_3,1,Terminated,10,40,m_7,1,2,50,80,0.5,0.6\n\
-                ins_5,M1,j_3,1,Interrupted,30,95,m_8,2,2,50,80,0.5,0.6\n";
+                ins_5,M1,j_3,1,Interrupted,30,95,m_8,2,2,50,80,0.5,0.6\n\
+                ins_6,M1,j_3,1,Interrupted,10,95,m_7,1,2,50,80,0.5,0.6\n\
+                ins_6,M1,j_3,1,Terminated,60,95,m_8,2,2,50,80,0.5,0.6\n";
     let rows_of = |table| rows(table, text);
     let tasks = rows_of(Table::TaskEvents);
     assert_eq!(
         tasks.history(),
         "10 SUBMIT, 10 SCHEDULE, 20 FAIL, 30 SCHEDULE, 90 FINISH, 10 SUBMIT, 10 SCHEDULE, \
-        40 FINISH, 30 SCHEDULE, 95 KILL"
+        40 FINISH, 10 SUBMIT, 10 SCHEDULE, 60 SCHEDULE, 95 FINISH"
     );
+    assert_eq!(
+        (tasks.cell("end_reason", 2), tasks.cell("end_reason", 9)),
+        ("Failed".into(), "-".into())
+    );
+    assert_eq!(tasks.notes.remarks["backups that lost (Interrupted): left out"], 1);
+    let first = "first tries that lost against a backup (Interrupted): end where the next starts";
+    assert_eq!(tasks.notes.remarks[first], 1);
     assert_eq!((tasks.cell("task_index", 0), tasks.cell("attempt", 3)), ("4".into(), "2".into()));
     assert_eq!(tasks.cell("mean_cpu", 0), "0.5");
     let later = "later tries of an instance: attempts without a SUBMIT";
     assert_eq!(tasks.notes.remarks[later], 2);
     // The failed first try and the lost backup do not decide the outcome.
     let jobs = rows_of(Table::JobEvents);
-    assert_eq!(jobs.history(), "10 SUBMIT, 10 SCHEDULE, 90 FINISH");
-    assert_eq!(jobs.cell("tasks", 0), "2");
+    assert_eq!(jobs.history(), "10 SUBMIT, 10 SCHEDULE, 95 FINISH");
+    assert_eq!(jobs.cell("tasks", 0), "3");
 }
 
 #[test]

@@ -82,8 +82,10 @@ impl Changes {
         let about = [event.text("/verb")?, object.text("/subresource")?];
         let about = about.map(Option::unwrap_or_default);
         let step = REQUESTS.iter().find(|(known, _)| *known == about);
+        // The server chooses the name of a pod with `generateName`, which only its answer has.
+        let is_told = is_done && object.text("/name")?.is_some();
         let is_of_pod = object.text("/resource")? == Some("pods");
-        let Some(&(_, step)) = step.filter(|_| is_of_pod && is_done) else { return Ok(false) };
+        let Some(&(_, step)) = step.filter(|_| is_of_pod && is_told) else { return Ok(false) };
         let at_us = event.first_time(&["/requestReceivedTimestamp"])?;
         // Requests are stored without a uid: the one that creates a pod does not know it yet.
         self.add(object, "", (step, at_us), None)

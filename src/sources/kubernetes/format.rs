@@ -11,7 +11,7 @@ use crate::sources::json::pick::Part;
 use crate::sources::json::{ObjectFormat, ObjectParser, ObjectReader, is_list};
 use crate::sources::part::{HandOut, Notes, hand_out_many};
 use crate::sources::reading::UserFrom;
-use crate::sources::records::snapshots::has_gap;
+use crate::sources::records::snapshots::{before, has_gap};
 use crate::sources::records::{Fault, RecordRows, Remarks};
 use crate::sources::reject::RejectReason;
 use crate::sources::rows::RowBlock;
@@ -64,15 +64,13 @@ impl Pods {
 
     /// Makes rows of a pod.
     pub(super) fn push(&mut self, shown: &Shown, rows: &mut RowBlock) -> Result<(), Fault> {
-        if has_gap(&shown.attempts) {
-            self.all.remarks.add("earlier restarts: the pod no longer has their times");
-        }
-        let restarts = init_restarts(Part(&shown.pod))?;
-        self.all
-            .remarks
-            .add_many("restarts of init containers: not attempts of the task", restarts);
+        let before = before(&shown.attempts, shown.pod().scheduled_us()?);
+        let gaps = u64::from(has_gap(&shown.attempts));
+        let (restarts, remarks) = (init_restarts(Part(&shown.pod))?, &mut self.all.remarks);
+        remarks.add_many("earlier restarts: the pod no longer has their times", gaps);
+        remarks.add_many("restarts of init containers: not attempts of the task", restarts);
         let mut submit_us = None;
-        for (place, attempt) in shown.attempts.iter().enumerate() {
+        for (place, attempt) in before.iter().chain(&shown.attempts).enumerate() {
             self.count += 1;
             let (from, job) = (&self.user_from, &mut self.job);
             let mut record = shown.pod().record(attempt, from, job, &mut self.all.remarks)?;
@@ -110,7 +108,9 @@ impl ObjectFormat for Pods {
             }
         };
         if !is_told {
-            self.all.remarks.add("events and requests that do not change a pod: left out");
+            self.all
+                .remarks
+                .add("events and requests that do not change a pod, or do not name it: left out");
         }
         Ok(())
     }

@@ -25,9 +25,10 @@
 //! the pod itself. `task_index` is the index of the pod in an indexed Job or a `StatefulSet`, else
 //! a hash of its name. Restarts of init containers are not attempts, and are counted. The reason of
 //! a failed pod is that of the container that failed first. A pod shows only the last two attempts
-//! of a container. Several snapshots of a pod count as one: the last (by `resourceVersion`; without
-//! it by the number of its last attempt, then by end, then by start), with the attempts, starts and
-//! ends that any of them shows. A list without items is a reject: its last brace.
+//! of a container; those before are one, from its scheduling. Several snapshots of a pod count as
+//! one: the last (by `resourceVersion`; without it by the number of its last attempt, then by end,
+//! then by start), with the attempts, starts and ends that any of them shows. A list without items
+//! is a reject: its last brace.
 //!
 //! | Change of a pod (event, request) | Event |
 //! |---|---|

@@ -119,13 +119,16 @@ impl<'a> Pod<'a> {
         self.0.item("/status/conditions", [("/status", "True"), ("/type", kind)])
     }
 
+    /// When it got a node, if it says so.
+    pub(super) fn scheduled_us(self) -> Result<Option<i64>, Fault> {
+        let told = self.condition("PodScheduled")?.map(|it| it.time("/lastTransitionTime"));
+        Ok(told.transpose()?.flatten().or(self.0.time("/status/startTime")?))
+    }
+
     /// The attempts that it shows: at most the last two.
     pub(super) fn attempts(self) -> Result<Vec<Attempt>, Fault> {
-        let condition = self.condition("PodScheduled")?;
-        let scheduled_us = condition.map_or(Ok(None), |it| it.time("/lastTransitionTime"))?;
-        let scheduled_us = scheduled_us.or(self.0.time("/status/startTime")?);
-        let mut found = Vec::new();
-        let main = self.main()?;
+        let scheduled_us = self.scheduled_us()?;
+        let (mut found, main) = (Vec::new(), self.main()?);
         let states =
             main.map(|(_, main)| [main.at("/state/running"), main.at("/state/terminated")]);
         let begun = states.into_iter().flatten().find(|span| !span.is_missing());

@@ -190,8 +190,9 @@ pub(in crate::sources) fn scaled(text: &[u8], unit: i64, comma: bool) -> Option<
     let scale = 10_i128.pow(u32::try_from(fraction.len()).ok()?);
     let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     let part: i128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
-    let product = (whole * scale + part) * i128::from(unit);
-    i64::try_from(sign * ((product + scale / 2) / scale)).ok()
+    // With many digits and decimals it may not fit.
+    let product = (whole * scale + part).checked_mul(i128::from(unit))?;
+    i64::try_from(sign * (product.checked_add(scale / 2)? / scale)).ok()
 }
 
 /// A number from 0 up.
@@ -281,6 +282,9 @@ mod tests {
             ("abc", 1, false, None),
             ("99999999999999999999", 1, false, None),
             ("9999999999999999999", 1_000_000, false, None),
+            ("2222222222222222220,577777777777777777777", 60_000_000, true, None),
+            ("-2222222222222222220.577777777777777777777", 60_000_000, false, None),
+            ("0.577777777777777777777", 60_000_000, false, Some(34_666_667)),
         ] {
             assert_eq!(scaled(text.as_bytes(), unit, comma), expected, "{text}");
         }

@@ -39,6 +39,7 @@ pub(super) mod row;
 pub(super) mod snapshots;
 pub(super) mod states;
 pub(super) mod told;
+pub(super) mod turns;
 
 use std::collections::BTreeMap;
 

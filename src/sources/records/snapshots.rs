@@ -124,6 +124,14 @@ pub(in crate::sources) fn joined(
     all
 }
 
+/// The attempts before the first that snapshots show, as one that begins when the thing got its place:
+/// it did not wait until then. `None` if they show the first attempt.
+pub(in crate::sources) fn before(attempts: &[Attempt], placed_us: Option<i64>) -> Option<Attempt> {
+    let first = attempts.first().filter(|first| first.number.is_some_and(|number| 0 < number))?;
+    let start_us = placed_us.filter(|&at_us| first.start_us.is_some_and(|start| at_us < start))?;
+    Some(Attempt { start_us: Some(start_us), ..Attempt::default() })
+}
+
 /// Whether snapshots no longer show some of the attempts.
 pub(in crate::sources) fn has_gap(attempts: &[Attempt]) -> bool {
     let numbers = attempts.iter().filter_map(|attempt| attempt.number);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::super::fields::NAME_MAX;
+use super::super::records::turns::{Attempt, Timed, in_turn};
 use super::super::records::{FAIL, FINISH, Fault, KILL, Remarks, SCHEDULE, SUBMIT};
 use super::super::reject::RejectReason;
 use super::tasks::{List, LoggedAttempt, LoggedTask};
@@ -175,22 +176,12 @@ impl Task {
             _ => "other",
         };
         check_name(Some(&raw.task_id), "task_name")?;
-        let (events, remarks) = (Vec::new(), Remarks::default());
+        let mut remarks = Remarks::default();
+        let attempts = raw.attempts.iter().map(|attempt| read(attempt, &mut remarks));
+        let attempts = attempts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        let has_failed = matches!(raw.task_status.as_deref(), Some("FAILED" | "KILLED"));
+        let events = in_turn(attempts, has_failed, &mut remarks);
         let mut task = Self { phase, name: raw.task_id, events, remarks };
-        let mut spans: Vec<(i64, i64)> = Vec::new();
-        for attempt in &raw.attempts {
-            spans.extend(task.add(attempt)?);
-        }
-        // The sort is stable: within an attempt, SCHEDULE stays before the end.
-        task.events.sort_by_key(|event| event.time_us);
-        spans.sort_unstable();
-        let mut busy_until_us = i64::MIN;
-        for (start_us, end_us) in spans {
-            if start_us < busy_until_us {
-                task.remarks.add("attempts that overlap another attempt of the task");
-            }
-            busy_until_us = busy_until_us.max(end_us);
-        }
         let ready_us = life.launch_us.unwrap_or(life.submit_us);
         let first_us = task.events.first().map_or(ready_us, |event| event.time_us.min(ready_us));
         let submit = TaskEvent { time_us: first_us, kind: SUBMIT, ..TaskEvent::default() };
@@ -200,35 +191,45 @@ impl Task {
         task.events.insert(0, submit);
         Ok(task)
     }
+}
 
-    /// Adds the events of an attempt, and returns its span, µs.
-    fn add(&mut self, attempt: &LoggedAttempt) -> Result<Option<(i64, i64)>, Fault> {
-        let start_us = time_us(attempt.start_time, "startTime")?;
-        let finish_us = time_us(attempt.finish_time, "finishTime")?;
-        let kind = end_of(attempt.result.as_deref(), "result")?;
-        let end = finish_us.zip(kind);
-        let is_turned = start_us.zip(end).is_some_and(|(start, (end, _))| end < start);
-        let is_startless = start_us.is_none() && end.is_some();
-        let begin_us = if is_turned || is_startless { finish_us } else { start_us };
-        for (is_so, wording) in [
-            (is_turned, "attempts that end before they start: without length"),
-            (is_startless, "attempts without a start: without length"),
-            (begin_us.is_none() && end.is_none(), "attempts without times: left out"),
-        ] {
-            self.remarks.add_many(wording, u64::from(is_so));
-        }
-        let mut event = TaskEvent { kind: SCHEDULE, ..TaskEvent::default() };
-        (event.attempt, event.host) = (attempt.number(), attempt.host()?);
-        if let Some(time_us) = begin_us {
-            self.events.push(TaskEvent { time_us, ..event.clone() });
-        }
-        if let Some((time_us, kind)) = end {
-            event.shuffle_end_us = self::time_us(attempt.shuffle_finished, "shuffleFinished")?;
-            event.sort_end_us = self::time_us(attempt.sort_finished, "sortFinished")?;
-            self.events.push(TaskEvent { time_us, kind, ..event });
-        }
-        Ok(begin_us.map(|time_us| (time_us, end.map_or(i64::MAX, |end| end.0))))
+impl Timed for TaskEvent {
+    fn at(&self) -> (i64, i32) {
+        (self.time_us, self.kind)
     }
+
+    fn ended(&self, (time_us, kind): (i64, i32)) -> Self {
+        Self { time_us, kind, ..self.clone() }
+    }
+}
+
+/// An attempt with its times; `None` if it has none.
+fn read(
+    attempt: &LoggedAttempt,
+    remarks: &mut Remarks,
+) -> Result<Option<Attempt<TaskEvent>>, Fault> {
+    let start_us = time_us(attempt.start_time, "startTime")?;
+    let finish_us = time_us(attempt.finish_time, "finishTime")?;
+    let kind = end_of(attempt.result.as_deref(), "result")?;
+    let end = finish_us.zip(kind);
+    let is_turned = start_us.zip(end).is_some_and(|(start, (end, _))| end < start);
+    let is_startless = start_us.is_none() && end.is_some();
+    let begin_us = if is_turned || is_startless { finish_us } else { start_us };
+    for (is_so, wording) in [
+        (is_turned, "attempts that end before they start: without length"),
+        (is_startless, "attempts without a start: without length"),
+        (begin_us.is_none(), "attempts without times: left out"),
+    ] {
+        remarks.add_many(wording, u64::from(is_so));
+    }
+    let mut event = TaskEvent { kind: SCHEDULE, ..TaskEvent::default() };
+    (event.attempt, event.host) = (attempt.number(), attempt.host()?);
+    let shuffle_end_us = time_us(attempt.shuffle_finished, "shuffleFinished")?;
+    let sort_end_us = time_us(attempt.sort_finished, "sortFinished")?;
+    let Some(time_us) = begin_us else { return Ok(None) };
+    let begin = TaskEvent { time_us, ..event.clone() };
+    let end = end.map(|at| TaskEvent { shuffle_end_us, sort_end_us, ..event.ended(at) });
+    Ok(Some(Attempt { begin, end }))
 }
 
 impl LoggedAttempt {

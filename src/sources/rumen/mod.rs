@@ -15,10 +15,10 @@
 //! - `task_index` numbers the tasks of a job from 0: maps, then reduces, then setup and cleanup, in
 //!   file order. `phase` gives the kind of a task, and `task_name` its name in Hadoop.
 //! - Each attempt is a SCHEDULE and an end: SUCCESS is FINISH, FAILED is FAIL, KILLED is KILL.
-//!   There is no SUBMIT between two attempts. Attempts that overlap (speculation) are both kept;
-//!   `attempt` distinguishes their events, and questions about attempts end the first at the start
-//!   of the second. An attempt that ends before it starts, or that has no start, has no length and
-//!   is at its end.
+//!   There is no SUBMIT between two attempts, and `attempt` numbers them. The lake has one attempt of
+//!   a task at a time: of attempts that overlap (speculation), the first to finish is whole, one
+//!   that began earlier ends where it begins, and one that began later is left out and counted. An
+//!   attempt that ends before it starts, or that has no start, has no length and is at its end.
 //! - Times are milliseconds since 1970. Null, -1 and 0 are missing.
 //! - Hosts are numbered from 1 in the order of the topology; hosts that it lacks follow in the
 //!   order of the trace. `row_id` counts the events of a file.

@@ -33,6 +33,7 @@ pub(super) struct LoggedTask {
     #[serde(rename = "taskID")]
     pub task_id: String,
     pub task_type: Option<String>,
+    pub task_status: Option<String>,
     #[serde(default, deserialize_with = "attempts")]
     pub attempts: Vec<LoggedAttempt>,
 }

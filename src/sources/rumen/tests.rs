@@ -1,5 +1,7 @@
 //! Small traces, and the rows of their jobs, tasks and attempts.
 
+use proptest::prelude::*;
+
 use crate::schema::{Source, Table};
 use crate::sources::tests::{Rows, check, parsed};
 
@@ -57,9 +59,9 @@ fn a_job_is_submitted_launched_and_done() {
 }
 
 #[test]
-fn every_attempt_is_kept() {
+fn attempts_follow_one_another() {
     //  map 0     |2 SUBMIT  |3 -- a0 -- 5 FAIL|5 -- a1 --------- 8 FINISH
-    //                                                 |6 - a2 - 8 KILL    (overlaps)
+    //                                                 |6 - a2 - 8 KILL    (left out)
     let attempts = [
         attempt(1, 5000, 8000, "SUCCESS"),
         attempt(0, 3000, 5000, "FAILED"),
@@ -73,24 +75,81 @@ fn every_attempt_is_kept() {
         [
             "0 2000000 0 - -",
             "0 3000000 1 0 1",
-            "0 5000000 1 1 2",
             "0 5000000 3 0 1",
-            "0 6000000 1 2 3",
+            "0 5000000 1 1 2",
             "0 8000000 4 1 2",
-            "0 8000000 5 2 3",
             "1 2000000 0 - -",
             "2 2000000 0 - -",
-            "2 7000000 1 3 4",
-            "2 7000000 4 3 4",
+            "2 7000000 1 3 3",
+            "2 7000000 4 3 3",
         ]
     );
-    assert_eq!((rows.cell("phase", 0), rows.cell("phase", 9)), ("map".into(), "reduce".into()));
+    assert_eq!((rows.cell("phase", 0), rows.cell("phase", 8)), ("map".into(), "reduce".into()));
     assert_eq!(rows.cell("machine_name", 1), "node0.x");
     assert_eq!(rows.cell("memory_request", 1), "640");
     assert_eq!(rows.cell("shuffle_end_us", 1), "-");
-    assert_eq!(rows.cell("shuffle_end_us", 10), "7000000");
-    assert_eq!(rows.notes.remarks["attempts that overlap another attempt of the task"], 1);
+    assert_eq!(rows.cell("shuffle_end_us", 8), "7000000");
+    assert_eq!(rows.notes.remarks["attempts beside the one that decides their task: left out"], 1);
     assert_eq!(rows.notes.remarks["tasks without an attempt: SUBMIT only"], 1);
+}
+
+proptest! {
+    /// Promise: the attempts of a task follow one another, the one that finishes first is whole and
+    /// decides its outcome, and every attempt is there or counted.
+    #[test]
+    fn drawn_attempts_follow_one_another_and_the_first_to_finish_decides(
+        drawn in prop::collection::vec((3_i64..40, 1_i64..20, 0..3_usize), 1..7),
+    ) {
+        let results = ["SUCCESS", "FAILED", "KILLED"];
+        let attempts = drawn.iter().zip(0..).map(|((start, length, result), number)| {
+            attempt(number, start * 1000, (start + length) * 1000, results[*result])
+        });
+        let attempts: Vec<String> = attempts.collect();
+        let rows = parsed(Source::Rumen, Table::TaskEvents, &job(2, &task(0, &attempts.join(",")), ""));
+        let events: Vec<(i64, i64, String)> = (1..rows.block.row_ids.len())
+            .map(|row| {
+                let number = |column| rows.cell(column, row).parse().unwrap();
+                (number("time_us"), number("event_type"), rows.cell("attempt", row).clone())
+            })
+            .collect();
+        prop_assert!(events.iter().map(|event| event.0).is_sorted());
+        for (begin, end) in events.iter().step_by(2).zip(events.iter().skip(1).step_by(2)) {
+            prop_assert!(begin.1 == 1 && 1 < end.1 && begin.2 == end.2, "{:?}", events);
+        }
+        let remarks = ["beside the one that decides their task", "after their task was done that did not finish"];
+        let left_out = remarks.map(|what| rows.notes.remarks.get(&*format!("attempts {what}: left out")));
+        let left_out: u64 = left_out.into_iter().flatten().sum();
+        prop_assert_eq!((events.len() / 2) as u64 + left_out, drawn.len() as u64);
+        let finishing = drawn.iter().filter(|own| own.2 == 0).map(|own| own.0 + own.1).min();
+        let finishes: Vec<i64> = events.iter().filter(|event| event.1 == 4).map(|event| event.0).collect();
+        prop_assert_eq!(finishes.first().copied(), finishing.map(|end| end * 1_000_000));
+        // It ran as long as one of those that finished then.
+        if let Some(place) = events.iter().position(|event| event.1 == 4) {
+            let length = (events[place].0 - events[place - 1].0) / 1_000_000;
+            let is_of = |own: &(i64, i64, usize)| {
+                own.2 == 0 && Some(own.0 + own.1) == finishing && own.1 == length
+            };
+            prop_assert!(drawn.iter().any(is_of));
+        }
+    }
+}
+
+#[test]
+fn a_task_that_was_killed_has_not_finished() {
+    let attempts = [attempt(0, 3000, 6000, "SUCCESS"), attempt(1, 4000, 8000, "KILLED")].join(",");
+    let killed =
+        task(0, &attempts).replace("\"taskType\"", "\"taskStatus\":\"KILLED\",\"taskType\"");
+    for (task, expected) in [
+        (task(0, &attempts), &["0 3000000 1 0 1", "0 6000000 4 0 1"][..]),
+        (killed, &["0 3000000 1 0 1", "0 4000000 5 0 1", "0 4000000 1 1 2", "0 8000000 5 1 2"]),
+    ] {
+        let rows = parsed(Source::Rumen, Table::TaskEvents, &job(2, &task, ""));
+        assert_eq!(listed(&rows)[1..], *expected);
+    }
+    // What still runs goes on after what has failed.
+    let open = [attempt(0, 3000, 6000, "FAILED"), attempt(1, 4000, -1, "RUNNING")].join(",");
+    let rows = parsed(Source::Rumen, Table::TaskEvents, &job(2, &task(0, &open), ""));
+    assert_eq!(listed(&rows)[1..], ["0 3000000 1 0 1", "0 4000000 3 0 1", "0 4000000 1 1 2"]);
 }
 
 #[test]
@@ -111,9 +170,8 @@ fn odd_times_are_put_right_as_stated() {
             "0 700000 5 0 1",
             "0 5000000 1 1 2",
             "0 5000000 3 1 2",
+            // It has no end, so it goes on while the last one fails.
             "0 7000000 1 3 3",
-            "0 8000000 1 4 4",
-            "0 8000000 3 4 4",
         ]
     );
     assert_eq!(rows.notes.remarks["attempts that end before they start: without length"], 1);

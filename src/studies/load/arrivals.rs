@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::digits::lasting;
 use crate::facts::window::{BEGIN_2011_US, Windows};
 use crate::lake::Lake;
 use crate::schema::Source;
@@ -160,6 +161,9 @@ pub struct ArrivalStudy {
     pub left_censored_out: u64,
     /// Which time of day the hours are.
     pub time_of_day: TimeOfDay,
+    /// From the last submission to the end of the log, s.
+    #[serde(default)]
+    pub without_s: f64,
     /// Standard deviation over mean of the times between submissions; 1 for a Poisson process.
     pub interarrival_variation: Option<f64>,
     /// By hour of the week.
@@ -168,6 +172,19 @@ pub struct ArrivalStudy {
     pub dispersion: Vec<Dispersion>,
     /// Autocorrelation of the hourly counts, by lag in hours from 0.
     pub hourly_autocorrelation: Vec<f64>,
+}
+
+/// The part of a log without a submission at its end from which on it is told.
+const QUIET_MIN: f64 = 0.05;
+
+impl ArrivalStudy {
+    /// That no job was submitted in the last part of a log of this length, if that part is long,
+    /// without a full stop.
+    pub fn quiet_end(&self, length_s: f64) -> Option<String> {
+        (QUIET_MIN * length_s < self.without_s).then(|| {
+            format!("no job was submitted in the last {} of the log", lasting(self.without_s))
+        })
+    }
 }
 
 impl Arrivals {
@@ -194,10 +211,16 @@ impl Arrivals {
         let mut times = self.times_us.clone();
         times.sort_unstable();
         let first = times.first().copied().unwrap_or(0);
-        // A trace with a window starts there, 600 s after its time 0; a log starts with its first job.
-        let from_us = if 0 < windows.first_us { BEGIN_2011_US.min(first) } else { first };
+        let last = times.last().copied().unwrap_or(0);
+        let end_us = windows.job_end_us.max(last);
+        // A trace with a window starts there, 600 s after its time 0, and ends with it. The submissions
+        // of a log are from the first to the hour of the last: it may hold no jobs submitted later.
+        let has_window = 0 < windows.first_us;
+        let from_us = if has_window { BEGIN_2011_US.min(first) } else { first };
         let clock = clock.from(from_us);
-        let to_us = windows.job_end_us.max(times.last().copied().unwrap_or(0));
+        let hour_us = 3600 * MICROS_PER_SECOND;
+        let hour_ends_us = last.saturating_add(hour_us - clock.since_sunday(last) % hour_us);
+        let to_us = if has_window { end_us } else { hour_ends_us.min(end_us) };
         let is_short = (to_us - from_us) / (3600 * MICROS_PER_SECOND) <= HOURS_MAX;
         let hourly = counts(&times, [from_us, to_us], 3600).filter(|_| is_short);
         let hourly = hourly.unwrap_or_default();
@@ -206,6 +229,7 @@ impl Arrivals {
             jobs: times.len() as u64,
             left_censored_out: self.before,
             time_of_day: clock.tells,
+            without_s: if times.is_empty() { 0.0 } else { micros_to_seconds(end_us - last) },
             interarrival_variation: interarrival_variation(&times),
             hours: hours_of_week(&times, clock, [from_us, to_us]),
             dispersion: WINDOWS_S
@@ -363,6 +387,29 @@ mod tests {
         let of = |window_s| study.dispersion.iter().find(|row| row.window_s == window_s).unwrap();
         assert_eq!(of(10).windows, 720);
         assert!(of(10).variance < 0.25, "one or two jobs in every window");
+    }
+
+    /// Promise: a log whose submissions end before it does scatters no more than one that ends with
+    /// them, and the rest is told.
+    #[test]
+    fn the_end_of_a_log_without_submissions_is_no_time_in_which_jobs_could_arrive() {
+        let (first_us, open_attempts) = (0, OpenAttempts::default());
+        let mut arrivals = Arrivals::default();
+        (0..40_000).step_by(7).for_each(|second| arrivals.add(second * MICROS_PER_SECOND, false));
+        let clock = Clock { since_sunday_us: 0, tells: TimeOfDay::FromStart };
+        let [short, long] = [43_200, 400_000].map(|end_s| {
+            let end_us = end_s * MICROS_PER_SECOND;
+            let windows =
+                Windows { job_end_us: end_us, task_end_us: end_us, first_us, open_attempts };
+            arrivals.study(clock, windows)
+        });
+        assert_eq!((&short.dispersion, &short.hours), (&long.dispersion, &long.hours));
+        assert_eq!((short.without_s, long.without_s), (3_202.0, 360_002.0));
+        assert_eq!(short.quiet_end(100_000.0), None);
+        assert_eq!(
+            long.quiet_end(400_000.0).unwrap(),
+            "no job was submitted in the last 4.17 d of the log"
+        );
     }
 
     #[test]

@@ -427,7 +427,7 @@ fn with_strips(lake: &Lake, up: &[UpTime]) -> Vec<UpTime> {
 
 /// The waits of a task, with the requests known by then: from each SUBMIT until the task is
 /// scheduled or ends, or its job ends.
-pub(super) fn waits(
+pub(in crate::studies) fn waits(
     windows: Windows,
     tasks: &Tasks,
     task: &TaskView<'_>,
@@ -435,13 +435,18 @@ pub(super) fn waits(
 ) {
     let mut since: Option<i64> = None;
     let mut request = [None; 3];
-    for event in task.events {
+    // Only the wait after the last deciding event has no end of its own.
+    let last = task.events.iter().rposition(|event| event.event_type.is_deciding());
+    let end_us = task.job_end_us.unwrap_or(i64::MAX).min(windows.task_end_us);
+    for (place, event) in task.events.iter().enumerate() {
         let kind = event.event_type;
         let is_update = kind == EventType::UpdatePending;
         if let Some(from_us) = since
             && (kind.is_deciding() || is_update)
         {
-            wait([from_us, event.time_us], request);
+            let is_open = last.is_some_and(|last| last < place);
+            let until_us = if is_open { event.time_us.min(end_us) } else { event.time_us };
+            wait([from_us, until_us.max(from_us)], request);
         }
         if kind == EventType::Submit || is_update && since.is_some() {
             let now = tasks.requests_of(event.row);
@@ -452,9 +457,7 @@ pub(super) fn waits(
         }
     }
     if let Some(from_us) = since {
-        let end_us = windows.task_end_us;
-        let until_us = task.job_end_us.unwrap_or(end_us).min(end_us);
-        wait([from_us, until_us.max(from_us)], request);
+        wait([from_us, end_us.max(from_us)], request);
     }
 }
 

@@ -24,6 +24,7 @@ pub mod strips;
 mod sums;
 
 pub use capacity::{Capacity, span_of};
+pub(in crate::studies) use fold::waits;
 pub use fold::{Adding, Asked, Counts, Load, Part, Span, fold};
 pub(crate) use groups::ACCOUNT;
 pub use groups::{By, Groups};

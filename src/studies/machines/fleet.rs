@@ -147,11 +147,13 @@ pub(super) fn rate(amount: Option<f32>) -> CpuRate {
     amount.map_or(CpuRate::ZERO, CpuRate::new)
 }
 
-/// End of the known time of machines: the end of the window, or their last event, µs.
+/// End of the known time of machines, µs: the end of the window, or their last event; if that is later,
+/// and their table is whole, the published end of the trace.
 pub fn end_of(events: &MachineEvents, windows: Windows) -> i64 {
     let times = events.events.iter().map(|event| event.time_us);
     let last = times.filter(|&at_us| at_us < i64::MAX).max();
-    windows.job_end_us.max(windows.task_end_us).max(last.unwrap_or(0))
+    let (window_us, last) = (windows.job_end_us.max(windows.task_end_us), last.unwrap_or(0));
+    if window_us < last { events.window_end_us.unwrap_or(last) } else { window_us }
 }
 
 /// Follows all machines to the end of the window.
@@ -382,7 +384,10 @@ mod tests {
             event(50, 1, Add, None),
             event(90, 3, Add, None),
         ];
-        let found = fleet(&MachineEvents { events, platforms: vec!["a".to_owned()] }, 100);
+        let found = fleet(
+            &MachineEvents { events, platforms: vec!["a".to_owned()], ..MachineEvents::default() },
+            100,
+        );
         let micros = |time: CpuTime| (time.seconds() * 1e6).round();
         assert_eq!((found.machines, found.machines_down, found.outages.len()), (3, 2, 2));
         assert_eq!([found.up, found.lost, found.gone].map(micros), [100.0, 10.0, 35.0]);

@@ -185,7 +185,11 @@ impl<'a> Bucket<'a> {
             *entry(&mut own.1, account) += part.cpu;
             all.add(part);
         });
-        monthly.ends.entry(self.end(job)).or_default().used.add(all);
+        let ends = monthly.ends.entry(self.end(job)).or_default();
+        ends.used.add(all);
+        if is_wasted {
+            ends.wasted += all.cpu;
+        }
     }
 
     /// Adds a job in the month of its last event.

@@ -104,6 +104,8 @@ pub struct Ends {
     pub jobs: u64,
     /// Their use.
     pub used: Used,
+    /// The CPU time of those of their attempts that did not finish.
+    pub wasted: CpuTime,
 }
 
 /// Attempts with a time limit that ended.
@@ -187,6 +189,7 @@ impl Monthly {
             let own = self.ends.entry(key).or_default();
             own.jobs += ends.jobs;
             own.used.add(ends.used);
+            own.wasted += ends.wasted;
         }
         for (queue, limits) in other.limits {
             self.limits.entry(queue).or_default().merge(limits);

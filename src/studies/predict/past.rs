@@ -205,7 +205,10 @@ impl Past {
             all.jobs_without_end += part.jobs_without_end;
             all.jobs_too_short += part.jobs_too_short;
         }
-        all.steps.par_sort_unstable_by_key(|step| (step.at_us, step.row_id));
+        // A job that is predicted at an age is asked about after all ends of that instant, wherever the
+        // log has them.
+        let is_asked = |step: &Step| 0 < age_us && matches!(step.what, Happens::Submits { .. });
+        all.steps.par_sort_unstable_by_key(|step| (step.at_us, is_asked(step), step.row_id));
         let count = |names: &Names| u32::try_from(names.texts.len()).expect("fewer than 2^32");
         (all.user_count, all.name_count) = (count(&users), count(&names));
         Ok(all)

@@ -1,0 +1,137 @@
+//! The episodes of a lake, and the answer about them.
+
+use arrow::record_batch::RecordBatch;
+use serde_json::json;
+
+use super::answer::EpisodesAnswer;
+use super::plan::EpisodesPlan;
+use super::seen::Seen;
+use super::{KIND, SHARES, charts, table};
+use crate::answers::assumed::assumed_waits;
+use crate::answers::study::{Found, Plan, settings};
+use crate::digits::{counted, grouped};
+use crate::facts::window::Windows;
+use crate::faults::{Result, Usage};
+use crate::lake::Lake;
+use crate::results::missing::Missing;
+use crate::results::rows::TableRows;
+use crate::results::shares::Terms;
+use crate::results::store::{Answer, Files};
+use crate::schema::Table;
+use crate::studies::episodes::{Asked, Episode, What, Who, count, who};
+use crate::studies::first_end::FirstEnd;
+use crate::units::micros_to_seconds;
+
+/// What is said if no event of any kind is known.
+const NOTHING: &str = "No submission, failure, kill, eviction or loss of a task and no departure of a \
+    machine is known.";
+
+/// Most intervals: about 100 MB per thread.
+const INTERVALS_MAX: usize = 1_000_000;
+
+/// The episodes of a lake, with their table.
+pub struct Episodes {
+    seen: Seen,
+    /// The note about waits that the log does not record.
+    assumed: Option<String>,
+    table: RecordBatch,
+}
+
+/// Finds the episodes of a lake.
+///
+/// # Errors
+/// There is no `task_events`, there are too many intervals, or a table cannot be read.
+pub fn episodes(lake: &Lake, windows: Windows, plan: &EpisodesPlan) -> Result<Episodes> {
+    plan.check().map_err(Usage)?;
+    lake.require(Table::TaskEvents)?;
+    let length = plan.length(lake, windows);
+    let plan = &EpisodesPlan { interval: Some(length), ..plan.clone() };
+    let first_end = FirstEnd::of(lake, windows)?;
+    let asked = Asked::of(lake, windows, length.micros(), first_end.as_ref())?;
+    if INTERVALS_MAX < asked.at.count() {
+        let text = format!(
+            "{} intervals would fill memory: give a longer --interval",
+            grouped(asked.at.count() as u64)
+        );
+        return Err(Usage(text).into());
+    }
+    let counts = count(lake, windows, asked)?;
+    let all = What::ALL.map(|what| plan.rule().episodes(&counts, what));
+    let mut chosen: Vec<Episode> =
+        all.iter().flat_map(|episodes| largest(episodes, plan.most)).collect();
+    chosen.sort_by_key(|one| (one.first, one.what as usize));
+    let persons = who(lake, windows, &counts.asked, &chosen)?;
+    let shown: Vec<(Episode, Who)> = chosen.into_iter().zip(persons).collect();
+    let waits = assumed_waits(lake, counts.attempts);
+    let knows_waits = waits.as_ref().is_none_or(|waits| !waits.of_all);
+    let whole_from = first_end.map(|first| first.instant());
+    let missing = Missing::of(&lake.gaps(), &[Table::JobEvents, Table::TaskEvents]);
+    let seen = Seen {
+        plan: plan.clone(),
+        counts,
+        knows_waits,
+        all,
+        shown,
+        missing: missing.whole_from(whole_from),
+    };
+    let table = table::episodes(&seen);
+    Ok(Episodes { seen, assumed: waits.map(|waits| waits.note), table })
+}
+
+/// The episodes with most events; of several with as many, the first.
+fn largest(all: &[Episode], most: usize) -> Vec<Episode> {
+    let mut sorted = all.to_vec();
+    sorted.sort_by_key(|one| (std::cmp::Reverse(one.count), one.first));
+    sorted.truncate(most);
+    sorted
+}
+
+impl Episodes {
+    fn found(&self) -> EpisodesAnswer {
+        let Seen { plan, counts, .. } = &self.seen;
+        let at = &counts.asked.at;
+        let is_empty = What::ALL.into_iter().all(|what| counts.total(what) == 0);
+        EpisodesAnswer {
+            interval_s: micros_to_seconds(at.length_us),
+            intervals: at.count() as u64,
+            times: plan.times,
+            least: plan.least,
+            rows: TableRows::of(&self.table),
+            kinds: TableRows::of(&table::kinds(&self.seen)),
+            by_interval: TableRows::of(&table::intervals(&self.seen)),
+            terms: Terms::of(&SHARES),
+            nothing: is_empty.then(|| NOTHING.to_owned()),
+        }
+    }
+}
+
+impl Found for Episodes {
+    fn notes(&self) -> Vec<String> {
+        let all: usize = self.seen.all.iter().map(Vec::len).sum();
+        let shown = self.seen.shown.len();
+        let cut = (shown < all).then(|| {
+            format!(
+                "{} of {}: at most {} of each kind, the largest (--most COUNT for more)",
+                grouped(shown as u64),
+                counted(all as u64, "episode"),
+                self.seen.plan.most
+            )
+        });
+        cut.into_iter().chain(self.assumed.clone()).collect()
+    }
+
+    fn put_details(&self, files: &mut Files) -> Result<()> {
+        files.table("episodes-kinds", &table::kinds(&self.seen))?;
+        files.table("episodes-intervals", &table::intervals(&self.seen))
+    }
+
+    fn answer(&self, windows: Windows) -> Answer<'_> {
+        Answer {
+            kind: KIND,
+            table: &self.table,
+            json: json!(self.found()),
+            settings: settings(&self.seen.plan, json!({ "windows": windows })),
+            charts: charts::all(&self.seen),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The answer of `episodes`: what happened when.
+//!
+//! In: a lake, the length of intervals, and when one stands out. Out: a row per episode, with who or
+//! what most of it was and what the cluster did before and after; and the counts of every interval.
+
+mod answer;
+mod charts;
+mod found;
+mod plan;
+mod seen;
+mod step;
+mod table;
+
+use crate::results::kind::Kind;
+use crate::results::shares::{Share, share};
+use crate::schema::Table;
+
+pub use answer::{EpisodeRow, EpisodesAnswer, OfKind};
+pub use found::{Episodes, episodes};
+pub use plan::EpisodesPlan;
+pub(crate) use step::STEP;
+
+/// The result.
+pub const KIND: Kind<'static> = Kind {
+    captions: &[
+        ("episodes-kinds", "How much of it fell into episodes"),
+        ("episodes-intervals", "All intervals"),
+    ],
+    tables: &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents],
+    remarks: &["status ", "wait "],
+    sentence: Some(|it| it.found::<EpisodesAnswer>()?.sentence()),
+    figure: Some("episodes-time"),
+    ..Kind::called("episodes", "What happened when").holding::<EpisodesAnswer>()
+};
+
+/// The shares of the answer.
+pub const SHARES: [Share; 6] = [
+    share("share", "count", "events of the same kind in the time that is known"),
+    share("user_share", "events of the user in the episode", "count"),
+    share("job_share", "events of the job in the episode", "count"),
+    share("machine_share", "attempts on the machine that ended so in the episode", "count"),
+    share("reason_share", "events of jobs that ended for the reason in the episode", "count"),
+    share("in_episodes_share", "events in all episodes of the kind", "events of the kind"),
+];

@@ -1,0 +1,19 @@
+//! The step of an analysis.
+
+use super::KIND;
+use super::found::episodes;
+use super::plan::EpisodesPlan;
+use crate::answers::study::{Step, Verdict, Work};
+use crate::faults::Result;
+use crate::schema::Table;
+
+/// The step.
+pub(crate) const STEP: Step = Step::of::<EpisodesPlan>(run, &["window-end", "open-attempts"]);
+
+fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
+    if work.is_missing(Table::TaskEvents, KIND)? {
+        return Ok(None);
+    }
+    let plan: EpisodesPlan = work.plan()?;
+    work.study("what happened when", KIND, || episodes(work.lake, work.windows, &plan))
+}
