@@ -23,17 +23,32 @@ pub(super) fn complete_from(results: &[Stored]) -> Option<String> {
     whole_from(results).map(|from| from.1)
 }
 
-/// A warning for pages whose numbers include time for which the log lacks jobs; empty if there is
-/// none.
+/// A warning that numbers include time for which the log lacks jobs, and what that does to them; empty
+/// if there is none.
 pub(super) fn incomplete(results: &[Stored]) -> String {
     found(results).map_or_else(String::new, |from| {
-        let lacks_open = from.has_open == Some(false);
-        let open = if lacks_open { format!(" {LACKS_OPEN}.") } else { String::new() };
-        let means = from.means.said().map_or_else(String::new, |said| format!(" {said}."));
+        format!("<p class=\"notice\">{} {}</p>\n", holds_only(&from), consequences(&from))
+    })
+}
+
+/// The same for pages of studies: what it does to numbers is folded.
+pub(super) fn incomplete_in_short(results: &[Stored]) -> String {
+    found(results).map_or_else(String::new, |from| {
         format!(
-            "<p class=\"notice\">The log seems to hold only jobs that ended from {} on. \
-            {LACKS_EARLY}.{means}{open}</p>\n",
-            from.when
+            "<details class=\"notice\"><summary>{}</summary>{}</details>\n",
+            holds_only(&from),
+            consequences(&from)
         )
     })
+}
+
+fn holds_only(from: &load::WholeFrom) -> String {
+    format!("The log seems to hold only jobs that ended from {} on.", from.when)
+}
+
+fn consequences(from: &load::WholeFrom) -> String {
+    let lacks_open = from.has_open == Some(false);
+    let open = if lacks_open { format!(" {LACKS_OPEN}.") } else { String::new() };
+    let means = from.means.said().map_or_else(String::new, |said| format!(" {said}."));
+    format!("{LACKS_EARLY}.{means}{open}")
 }

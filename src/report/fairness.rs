@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::classes::{group_of, kind_of_all, machine_name, of_class, short_parts, site_of, spoken};
-use super::early::incomplete;
+use super::early::incomplete_in_short;
 use super::html::{self, Cell, Page};
 use super::indices::explained;
 use super::jobs;
@@ -205,7 +205,7 @@ fn user_page(
     }
     pairs.extend(of.waits.facts(&user.user));
     let mut body = back();
-    body.push_str(&incomplete(of.all));
+    body.push_str(&incomplete_in_short(of.all));
     body.push_str(&user_answer(of, place, user));
     body.push_str(&html::facts(pairs));
     let title = format!("{} {name}: {} so far", of.kind(), of.noun());
@@ -312,7 +312,7 @@ fn machine_page(
     places: &FxHashMap<&str, usize>,
 ) -> Page {
     let mut body = back();
-    body.push_str(&incomplete(of.all));
+    body.push_str(&incomplete_in_short(of.all));
     let mut pairs =
         vec![(of.noun(), of.used_text(machine.cpu_s)), ("share of all", share_text(machine.share))];
     // The title has its first letters.

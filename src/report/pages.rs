@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::ReportError;
 use super::assumed::{Assumed, recorded, unrecorded, with_requests};
-use super::early::incomplete;
+use super::early::incomplete_in_short;
 use super::findings::{answer, nothing, parts, question};
 use super::html::{self, Page};
 use super::indices::of_indices;
@@ -50,7 +50,9 @@ pub(super) fn page(
     all: &[Stored],
 ) -> Result<Page, ReportError> {
     let mut head = format!("<p class=\"lead\">{}</p>\n", escape(topic.question));
-    head.push_str(&incomplete(all));
+    if has_answer(shown) {
+        head.push_str(&incomplete_in_short(all));
+    }
     head.push_str(two_ways(shown));
     let (links, assumed) = (Links::of(all), Assumed::of(all));
     let scopes: Vec<String> = shown.iter().map(|(kind, result)| result.scope(kind)).collect();

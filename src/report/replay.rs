@@ -87,9 +87,8 @@ impl<'a> Row<'a> {
         [
             Cell::name(self.name),
             time(self.waiting_s, |spread| spread.mean),
-            time(self.waiting_s, |spread| spread.p95),
             time(self.recorded_waiting_s, |spread| spread.mean),
-            time(self.recorded_waiting_s, |spread| spread.p95),
+            time(self.recorded_waiting_s.or(self.waiting_s), |spread| spread.p95),
             Cell::rounded(self.bounded_slowdown.map_or(f64::NAN, |spread| spread.mean)),
             time(self.job_response_s, |spread| spread.mean),
             time(self.job_response_s, |spread| spread.median),
@@ -105,20 +104,19 @@ impl<'a> Row<'a> {
 }
 
 /// From this column on, one is left out if it is the same for all.
-const LEFT_OUT_FROM: usize = 9;
+const LEFT_OUT_FROM: usize = 8;
 
-/// The headings; `{}` stands for the first policy.
-const COLUMNS: [&str; 15] = [
+/// The headings.
+const COLUMNS: [&str; 14] = [
     "policy",
     "mean wait of all tasks",
-    "95 % of all wait at most",
     "mean wait of tasks that started in the record",
     "95 % of these wait at most",
     "mean bounded slowdown of finished tasks",
     "mean response of jobs",
     "median response of jobs",
     "95 % of responses at most",
-    "jobs that end sooner than under {}",
+    "jobs that end sooner",
     "jobs that end later",
     "jobs harmed by its kill rule",
     "CPU time wasted, of all used",
@@ -149,6 +147,11 @@ fn side_by_side(answer: &ReplayAnswer) -> String {
         Some(_) => "What happened, and what each policy would have done",
         None => "What each policy would have done",
     };
+    let against = if 1 < policies.len() {
+        format!("; jobs that end sooner and later are compared with {first}")
+    } else {
+        String::new()
+    };
     let policies = policies.iter().map(|row| Row::of(row, first, record.is_some()));
     let mut rows: Vec<Vec<Cell>> = policies.map(|row| row.cells().into()).collect();
     rows.splice(0..0, record.map(|row| row.cells().into()));
@@ -162,13 +165,12 @@ fn side_by_side(answer: &ReplayAnswer) -> String {
     let is_shown =
         |column: &usize| is_known(column) && (*column < LEFT_OUT_FROM || !is_same(*column));
     let known: Vec<usize> = (0..COLUMNS.len()).filter(is_shown).collect();
-    let headings: Vec<String> =
-        known.iter().map(|&column| COLUMNS[column].replace("{}", first)).collect();
+    let headings: Vec<String> = known.iter().map(|&column| COLUMNS[column].to_owned()).collect();
     for row in &mut rows {
         let mut column = 0..;
         row.retain(|_| column.next().is_some_and(|column| known.contains(&column)));
     }
-    html::named_table(caption, &headings, str::to_owned, &rows)
+    html::named_table(&format!("{caption}{against}"), &headings, str::to_owned, &rows)
 }
 
 /// Which tasks and jobs the numbers of the record and of the policies are about.
@@ -254,7 +256,7 @@ mod tests {
         let html = side_by_side(&answer);
         let has = ["What each policy would have done", ">90 s<", ">2 min<", ">25.00 %<", ">7<"];
         assert!(has.iter().all(|text| html.contains(text)), "{html}");
-        assert!(html.contains("jobs that end sooner than under fifo"), "{html}");
+        assert!(html.contains("jobs that end sooner and later are compared with fifo"), "{html}");
         // The first policy is not compared with itself.
         assert_eq!((html.matches(">3<").count(), html.matches(">2<").count()), (1, 1), "{html}");
         for absent in ["in the record", "harmed", "response", "until the last end"] {

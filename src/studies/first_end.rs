@@ -118,6 +118,15 @@ pub(crate) const LACKS_EARLY: &str = "Use and load of earlier time are too low. 
     only those that waited or ran long are in the log: waits and running times that include them lean to \
     long ones, and shares of users to long jobs";
 
+/// An instant of a log, µs, in words: its date if the log has dates.
+pub(crate) fn instant_text(at_us: i64) -> String {
+    let seconds = micros_to_seconds(at_us);
+    match u64::try_from(at_us / 1_000_000) {
+        Ok(since) if is_date(seconds) => utc(since),
+        _ => format!("{} of the log", lasting(seconds)),
+    }
+}
+
 impl FirstEnd {
     /// The first end of a lake; `None` if the jobs that ended earlier are not missed.
     ///
@@ -167,11 +176,7 @@ impl FirstEnd {
 
     /// The instant in words.
     pub fn when(&self) -> String {
-        let seconds = micros_to_seconds(self.at_us);
-        match u64::try_from(self.at_us / 1_000_000) {
-            Ok(since) if is_date(seconds) => utc(since),
-            _ => format!("{} of the log", lasting(seconds)),
-        }
+        instant_text(self.at_us)
     }
 
     /// The instant on the clock of the trace, s, and in words.

@@ -160,6 +160,23 @@ fn the_whole_system_is_no_machine_with_a_strip() {
     assert_eq!(strips(row(1, 4, "n[1-2]") + &row(2, 8, "n3"), "several"), None);
 }
 
+/// The notice of a log that was cut on its pages, by name; the beginning of the folded one.
+fn notices_are_told(page: &dyn Fn(&str) -> String) -> String {
+    // Pages of studies fold what it does to numbers; a study without an answer has no numbers.
+    let notice = |tag: &str| {
+        format!("<{tag}>The log seems to hold only jobs that ended from 2024-01-11 00:00:00 on.")
+    };
+    let (whole, folded) = (notice("p class=\"notice\""), notice("summary"));
+    for name in ["index", "quality"] {
+        assert!(page(name).contains(&whole) && !page(name).contains(&folded), "{name}");
+    }
+    for name in ["months", "load", "replay", "fairness", "distributions"] {
+        assert!(page(name).contains(&folded) && !page(name).contains(&whole), "{name}");
+    }
+    assert!(!page("machines").contains("only jobs that ended from"));
+    folded
+}
+
 /// A log that holds only jobs that ended from an instant on: every page whose numbers include the
 /// time before says so, bursts are counted from then on, and no study counts as answered whole.
 #[test]
@@ -192,10 +209,7 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
     let page = |name: &str| {
         std::fs::read_to_string(place.path(&format!("found/report/{name}.html"))).unwrap()
     };
-    let notice = "<p class=\"notice\">The log seems to hold only jobs that ended from 2024-01-11 00:00:00 on.";
-    for name in ["index", "months", "load", "replay", "fairness", "distributions"] {
-        assert!(page(name).contains(notice), "{name}");
-    }
+    let folded = notices_are_told(&page);
     let average = "from 2024-01-11 00:00:00 on, ";
     assert!(page("load").contains(average), "the average is that of the whole part");
     assert!(page("load").contains("Submissions before 2024-01-11 00:00:00 are left out"));
@@ -235,7 +249,7 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
     place.run(&["load", "--lake", "open", "--out", "open-load", "--quiet"]).ok();
     place.run(&["report", "open-load"]).ok();
     let load = std::fs::read_to_string(place.path("open-load/report/load.html")).unwrap();
-    assert!(load.contains(notice) && !load.contains(open), "{running} {load}");
+    assert!(load.contains(&folded) && !load.contains(open), "{running} {load}");
 }
 
 /// A log whose times have no zone: the first page says that they are taken as UTC.

@@ -14,8 +14,9 @@ use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
-use crate::studies::first_end::{FirstEnd, Means};
+use crate::studies::first_end::{FirstEnd, Means, instant_text};
 use crate::studies::load::arrivals::ArrivalStudy;
+use crate::studies::load::level::{self, Level};
 use crate::studies::load::{Amount, Load};
 use crate::units::{CpuTime, micros_to_seconds};
 
@@ -74,6 +75,9 @@ pub struct LoadAnswer {
     /// From when on the log seems to be whole, if it holds only jobs that ended from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole_from: Option<WholeFrom>,
+    /// When the share of the CPU that was requested changed for long; `None` if it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<LevelChange>,
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
@@ -129,6 +133,49 @@ impl WholeFrom {
             ". Averages are too low, because the log seems to hold only jobs that ended from \
             {when} on{from_then}"
         )
+    }
+}
+
+/// A change of the requested share of the CPU that lasted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LevelChange {
+    /// The instant, s of the clock of the log.
+    pub at_s: f64,
+    /// The same in words.
+    pub when: String,
+    /// CPU requested over that of the machines, before it (from `whole_from` on).
+    pub before_share: f64,
+    /// The same after it.
+    pub after_share: f64,
+}
+
+impl LevelChange {
+    /// The change of a load; intervals with a time that is not in the log do not count.
+    pub(super) fn of(load: &Load, first: Option<&FirstEnd>, missing: &Missing) -> Option<Self> {
+        let at = &load.asked.at;
+        let capacity = load.capacity.cpu.as_deref()?;
+        let allocated = load.all.amounts(Amount::CpuAllocated).iter().zip(capacity).enumerate();
+        let amounts: Vec<Option<[f64; 2]>> = allocated
+            .map(|(idx, (own, whole))| {
+                let span_s = [at.start_of(idx), at.end_of(idx)].map(micros_to_seconds);
+                (!missing.overlaps(span_s)).then(|| [own.seconds(), whole.seconds()])
+            })
+            .collect();
+        let from = first.map_or(0, |first| at.first_from(first.at_us));
+        let Level { at: idx, before, after } = level::change(&amounts, from..amounts.len())?;
+        Some(Self {
+            at_s: micros_to_seconds(at.start_of(idx)),
+            when: instant_text(at.start_of(idx)),
+            before_share: before,
+            after_share: after,
+        })
+    }
+
+    /// The change in a sentence without a full stop.
+    pub(crate) fn said(&self) -> String {
+        let [before, after] = [self.before_share, self.after_share].map(percent);
+        format!("until {} it was {before}, from then on {after}", self.when)
     }
 }
 
@@ -219,6 +266,8 @@ pub(crate) fn longest_wait(rows: &TableRows<OfSize>) -> Option<(f64, OfSize)> {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct LoadRow {
+    /// CPU of the machines.
+    pub cpu_capacity: Option<f64>,
     /// CPU requested, the mean.
     pub cpu_allocated: Option<f64>,
     /// CPU requested over that of the machines.

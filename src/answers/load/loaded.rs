@@ -2,7 +2,7 @@
 
 use arrow::record_batch::RecordBatch;
 
-use super::answer::{LoadAnswer, Totals, WholeFrom, share_of};
+use super::answer::{LevelChange, LoadAnswer, Totals, WholeFrom, share_of};
 use super::plan::{LoadPlan, asked};
 use super::{SHARES, table};
 use crate::answers::assumed::assumed_waits;
@@ -11,8 +11,10 @@ use crate::digits;
 use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::{Gap, Lake};
+use crate::results::missing::Missing;
 use crate::results::rows::TableRows;
 use crate::results::shares::{Share, Terms, share};
+use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 use crate::studies::first_end::FirstEnd;
 use crate::studies::load::arrivals::{ArrivalStudy, Clock};
@@ -186,6 +188,7 @@ impl Loaded {
         let counts = load.counts;
         let of_gpus = load.knows_gpus().then_some(GPU_SHARE);
         let nothing = "No task ran or waited in the loaded parts.";
+        let missing = Missing::of(&self.gaps, &[Table::TaskEvents, Table::MachineEvents]);
         LoadAnswer {
             interval_s: micros_to_seconds(plan.interval.micros()),
             by: load.asked.by.name().into(),
@@ -210,6 +213,7 @@ impl Loaded {
             waits_without_request: self.fragmentation.as_ref().map(|known| known.without_request),
             stacked: plan.by.map(|_| TableRows::of(&self.stacked)),
             whole_from: self.first_end.as_ref().map(|first| WholeFrom::of(first, load)),
+            level: LevelChange::of(load, self.first_end.as_ref(), &missing),
             terms: Terms::of(&SHARES.into_iter().chain(of_gpus).collect::<Vec<Share>>()),
             nothing: load.all.is_empty().then(|| nothing.to_owned()),
         }

@@ -18,7 +18,7 @@ mod units;
 use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
 
-pub use answer::{LoadAnswer, LoadRow, OfSize, Totals, WholeFrom};
+pub use answer::{LevelChange, LoadAnswer, LoadRow, OfSize, Totals, WholeFrom};
 pub(crate) use answer::{averaged, longest_wait, share_of};
 pub use length::{Length, LengthError};
 pub use loaded::{Loaded, load};
@@ -54,9 +54,15 @@ pub const KIND: Kind<'static> = Kind {
 };
 
 /// The shares of the answer.
-pub const SHARES: [Share; 4] = [
+pub const SHARES: [Share; 6] = [
     share("cpu_allocated_share", "cpu_allocated", "cpu_capacity"),
     share("cpu_used_share", "cpu_used", "cpu_allocated"),
     share("memory_allocated_share", "memory_allocated", "memory_capacity"),
     share("memory_used_share", "memory_used", "memory_allocated"),
+    share(
+        "level.before_share",
+        "cpu_allocated before level.at_s (of a log that lacks early jobs, from whole_from.from_s on)",
+        "cpu_capacity in that time",
+    ),
+    share("level.after_share", "cpu_allocated from level.at_s on", "cpu_capacity in that time"),
 ];

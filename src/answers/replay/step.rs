@@ -155,10 +155,11 @@ fn found(
     }
     let policies: Vec<Replayed> = (0..runs[0].len()).map(|idx| table::found(runs, idx)).collect();
     let counts = &first.history.counts;
-    let preempted = runs.iter().flatten().map(|run| run.metrics.evicted.count).sum();
+    let sum = |of: fn(&Run) -> u64| runs.iter().flatten().map(of).sum();
+    let made = [sum(|run| run.metrics.evicted.count), sum(|run| run.metrics.copies.0)];
     ReplayAnswer {
         unit: unit.into(),
-        decisive: words::decisive((counts, plan, source), first.pooled, preempted),
+        decisive: words::decisive((counts, plan, source), first.pooled, made),
         recorded: first.history.schedule,
         pooled_processors: first.pooled,
         policies,

@@ -9,7 +9,7 @@ use super::{ReplayAnswer, Replayed, pool};
 use crate::answers::sentences::percent;
 use crate::digits::{counted, grouped, lasting};
 use crate::replay::detectors;
-use crate::replay::history::{Counts, HistoryPlan};
+use crate::replay::history::{Counts, HistoryPlan, RerunWork};
 use crate::replay::policies::{self, PolicyPlan};
 use crate::schema::Source;
 
@@ -89,11 +89,12 @@ pub(crate) fn killed(
 }
 
 /// The assumptions that decide how close a replay is to the record, as sentences. `preempted` are
-/// the attempts that were evicted to make room, under all policies and seeds.
+/// the attempts that were evicted to make room and `copies` those that were started, under all policies
+/// and seeds.
 pub(super) fn decisive(
     (counts, plan, source): (&Counts, &HistoryPlan, Source),
     pooled: Option<f64>,
-    preempted: u64,
+    [preempted, copies]: [u64; 2],
 ) -> Vec<String> {
     let mut said = Vec::new();
     if 0 < counts.dropped_attempts {
@@ -121,6 +122,19 @@ pub(super) fn decisive(
             said.push("Most placement constraints are ignored.".to_owned());
         }
         None => {}
+    }
+    if 0 < copies {
+        let work = match plan.reruns {
+            RerunWork::Same => {
+                "A copy has as much work as its task, so it ends first only if its machine is faster; \
+                with `--reruns sibling` it has the work of another task of its job, much as in the dry \
+                run of the detectors."
+            }
+            RerunWork::Sibling => {
+                "A copy has the work of another task of its job: the cause of a slow task never recurs."
+            }
+        };
+        said.push(work.to_owned());
     }
     said
 }
@@ -224,7 +238,7 @@ mod tests {
     fn the_assumptions_that_decide_are_few() {
         let counts = Counts { dropped_attempts: 1, ..Counts::default() };
         let plan = HistoryPlan { overcommit: 1.25, ..HistoryPlan::default() };
-        let google = decisive((&counts, &plan, Source::Google2011), None, 0);
+        let google = decisive((&counts, &plan, Source::Google2011), None, [0, 0]);
         assert_eq!(
             google[..3],
             [
@@ -234,13 +248,19 @@ mod tests {
                 "The requests on a machine may add up to 1.25 times its capacity.",
             ]
         );
-        let some = decisive((&counts, &plan, Source::Google2011), None, 1);
+        let some = decisive((&counts, &plan, Source::Google2011), None, [1, 0]);
         assert!(!some.iter().any(|said| said.contains("preempted")), "{some:?}");
         let plan = HistoryPlan::default();
         assert_eq!(
-            decisive((&Counts::default(), &plan, Source::Slurm), Some(1159.0), 0),
+            decisive((&Counts::default(), &plan, Source::Slurm), Some(1159.0), [0, 0]),
             ["Any processor can run any job: the whole system is one pool of 1,159 processors."]
         );
+        let of_copies = |reruns| {
+            let plan = HistoryPlan { reruns, ..HistoryPlan::default() };
+            decisive((&Counts::default(), &plan, Source::Swf), None, [0, 5]).join(" ")
+        };
+        assert!(of_copies(RerunWork::Same).starts_with("A copy has as much work as its task"));
+        assert!(of_copies(RerunWork::Sibling).ends_with("a slow task never recurs."));
     }
 
     #[test]

@@ -33,6 +33,10 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     });
     let over = if 1.0 < fullest { OVER } else { "" };
     let averaged = averaged(&stored.inputs);
+    let level = answer
+        .level
+        .as_ref()
+        .map_or_else(String::new, |level| format!(". {}", capital(&level.said())));
     let waits = waited_longest(answer, stored).unwrap_or_default();
     let quiet = answer.quiet_end().map_or_else(String::new, |said| format!(". {}", capital(&said)));
     let (requested, from, cut) = match whole {
@@ -45,11 +49,23 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     };
     Some(Told::Shown(format!(
         "On average{from}, running tasks requested {requested}{used} of {}; in the fullest {} they \
-        requested {}{inferred}{memory}{over}{cut}{averaged}{waits}{quiet}",
-        capacity.or_used("the CPU of the machines"),
+        requested {}{inferred}{memory}{over}{cut}{level}{averaged}{waits}{quiet}",
+        of_capacity(answer, capacity),
         interval(answer.interval_s),
         percent(fullest),
     )))
+}
+
+/// What shares are of, with the number of processors if it is always the same.
+fn of_capacity(answer: &LoadAnswer, capacity: Capacity) -> String {
+    let mut capacities = answer.rows.iter().filter_map(|row| row.cpu_capacity);
+    let first = capacities.next().filter(|_| answer.unit == "processor");
+    let always = first.filter(|first| capacities.all(|own| own == *first)).map(six_digits);
+    match (capacity, always) {
+        (Capacity::Recorded, Some(count)) => format!("the {count} processors"),
+        (_, Some(count)) => format!("{} ({count})", capacity.or_used("")),
+        _ => capacity.or_used("the CPU of the machines").to_owned(),
+    }
 }
 
 /// The size of the jobs that waited longest, if that is a minute or more, as a further sentence.

@@ -20,6 +20,7 @@ pub mod fragmentation;
 pub mod groups;
 pub mod intervals;
 pub mod jobs;
+pub(crate) mod level;
 pub mod strips;
 mod sums;
 
