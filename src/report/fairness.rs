@@ -157,21 +157,20 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     let answer = of.answer;
     let kind = of.kind();
     let mut said = format!(
-        "This {kind} {} {} of {}, {} of all; it is {} of the {} with usage in \
-        the span",
+        "This {kind} {} {} of {}, {} of all, {} of the {} with usage in the span",
         of.settings.cpu.as_ref().map_or("used", |cpu| verb_of(cpu)),
         of.used_text(user.cpu_s),
         of.noun(),
         share_text(user.share),
         match place {
-            0 => "the heaviest".to_owned(),
-            behind => format!("number {}", grouped(behind as u64 + 1)),
+            0 => "the most".to_owned(),
+            behind => format!("place {}", grouped(behind as u64 + 1)),
         },
         counted(answer.users.len() as u64, kind),
     );
     let _ = write!(
         said,
-        ". It has usage in {} of {} of {} ({}); its heaviest interval has {} of its usage",
+        ". There is usage in {} of {} of {} ({}); the heaviest interval has {} of it",
         grouped(user.active_intervals),
         counted(answer.intervals, "interval"),
         lasting(answer.interval_s),
@@ -198,7 +197,7 @@ fn user_page(
         (most.as_str(), peak),
         (FIRST_USE, at(user.first_use_s)),
         ("last use", at(user.last_use_s)),
-        ("clock", clock),
+        ("times", clock),
     ];
     if let Some(group) = &user.group {
         pairs.insert(0, (group_of(of.result), group.clone()));
@@ -209,7 +208,7 @@ fn user_page(
     body.push_str(&user_answer(of, place, user));
     body.push_str(&html::facts(pairs));
     let title = format!("{} {name}: {} so far", of.kind(), of.noun());
-    let _ = writeln!(body, "<h2>Its {} so far, over time</h2>", of.noun());
+    let _ = writeln!(body, "<h2>{} so far, over time</h2>", capital(of.noun()));
     let so_far = over_time(of, user, &title);
     let chart = indices.chart(&user.user, of.kind(), so_far);
     body.push_str(&series::html(&of.gapped(chart)));

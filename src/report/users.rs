@@ -55,7 +55,7 @@ pub(crate) fn known_for(jobs_s: Option<f64>, used_s: Option<f64>) -> Option<Stri
     let (jobs_s, used_s) = jobs_s.zip(used_s)?;
     (used_s < 0.99 * jobs_s).then(|| {
         format!(
-            "Its jobs are from {} of job events, its usage is from {} of task events.",
+            "The jobs are from {} of job events, the usage is from {} of task events.",
             lasting(jobs_s),
             lasting(used_s)
         )
@@ -100,7 +100,7 @@ impl<'a> Outcomes<'a> {
             known_for(self.known_s, used_s).map_or_else(String::new, |said| format!(" {said}"));
         if self.ends == Ends::Assumed {
             return format!(
-                "<h2>What became of its jobs</h2>\n<p>This user has {}; the log does not record how jobs \
+                "<h2>What became of the jobs</h2>\n<p>This user has {}; the log does not record how jobs \
                 ended.{known}</p>\n",
                 counted(jobs, "job")
             );
@@ -124,7 +124,7 @@ impl<'a> Outcomes<'a> {
         let (most, most_count) = outcomes[0];
         let among_all = of(most).map_or(0, |known| known.1);
         let said = format!(
-            "Of its {}, {} {}; of the jobs of all users, {}",
+            "Of {}, {} {}; of the jobs of all users, {}",
             counted(jobs, "job"),
             percent(share(most_count, jobs)),
             match most {
@@ -137,7 +137,7 @@ impl<'a> Outcomes<'a> {
         let has_other = outcomes.iter().any(|own| own.0 == "other" && 0 < own.1);
         let other = if has_other { OTHER } else { "" };
         format!(
-            "<h2>What became of its jobs</h2>\n<p>{}.{known}</p>\n{}{other}",
+            "<h2>What became of the jobs</h2>\n<p>{}.{known}</p>\n{}{other}",
             sentence(&said),
             html::table("Jobs by outcome, by their exact sequence of events", &header, &rows)
         )
@@ -166,7 +166,7 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
     known.sort_by_key(|known| std::cmp::Reverse(known.1));
     let said = known.iter().map(|(name, count)| format!("{} {name}", percent(share(*count, all))));
     let said = said.collect::<Vec<String>>().join(", ");
-    let said = format!("Of its {}, {said}", counted(all, "job"));
+    let said = format!("Of {}, {said}", counted(all, "job"));
     let span = jobs.known.as_ref().map_or_else(String::new, |said| format!(" {}", escape(said)));
     let mut html = format!("<p class=\"answer\">{}.{span}</p>\n", sentence(&said));
     let bars = BarChart {
@@ -186,7 +186,7 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
     };
     // A single bar would repeat the sentence.
     if 1 < known.len() {
-        html.push_str("<h2>What became of its jobs</h2>\n");
+        html.push_str("<h2>What became of the jobs</h2>\n");
         html.push_str(&html::drawn(&svg_of(&Chart::Bars(bars)), &said));
     }
     if let Some(chart) = running(jobs.spans, jobs.missing, user) {
@@ -278,10 +278,7 @@ mod tests {
             &JobsOfUser { outcomes: &outcomes, spans: &[], known: None, missing: none },
             "<u>",
         );
-        assert!(
-            html.contains("Of its 4 jobs, 75.00&nbsp;% failed, 25.00&nbsp;% finished."),
-            "{html}"
-        );
+        assert!(html.contains("Of 4 jobs, 75.00&nbsp;% failed, 25.00&nbsp;% finished."), "{html}");
         assert!(!html.contains("<u>") && !html.contains("over time"));
     }
 
@@ -296,14 +293,16 @@ mod tests {
         };
         let html = outcomes.beside("a", Some(90_800.0));
         let known =
-            "Its jobs are from 29 d of job events, its usage is from 25.2 h of task events.";
+            "The jobs are from 29 d of job events, the usage is from 25.2 h of task events.";
         assert!(html.contains(known), "{html}");
-        assert!(!outcomes.beside("a", Some(29.0 * 86_400.0)).contains("Its jobs are"));
-        assert!(!outcomes.beside("a", None).contains("Its jobs are"));
-        assert!(html.contains(
-            "Of its 4 jobs, 75.00&nbsp;% failed; of the jobs of all users, 25.00&nbsp;%."
-        ));
-        assert!(html.contains("75.00 %") && html.contains("What became of its jobs"));
+        assert!(!outcomes.beside("a", Some(29.0 * 86_400.0)).contains("The jobs are"));
+        assert!(!outcomes.beside("a", None).contains("The jobs are"));
+        assert!(
+            html.contains(
+                "Of 4 jobs, 75.00&nbsp;% failed; of the jobs of all users, 25.00&nbsp;%."
+            )
+        );
+        assert!(html.contains("75.00 %") && html.contains("What became of the jobs"));
         assert_eq!(outcomes.beside("b", None), "");
         let html = Outcomes { ends: Ends::Assumed, ..outcomes }.beside("a", None);
         assert!(

@@ -1218,7 +1218,7 @@ fn lakes_in_folders_of_the_same_name_are_told_apart() {
         assert!([&form, &ask].iter().all(|page| page.matches(&value).count() == 1), "{name}");
         let user = portal.get(&format!("/find?lake={name}&what=user&id=1")).text();
         let own = (1..=count).filter(|number| number * 7 % 11 == 1).count();
-        assert!(user.contains(&format!("Of its {own} jobs")), "{name}: {own}");
+        assert!(user.contains(&format!("Of {own} jobs")), "{name}: {own}");
         let job = location(&portal.post(&session, "/ask/classify", &[("lake", name)]));
         let page = portal.ended(&job);
         assert!(page.contains(&format!("<h1>Classify of {name}</h1>")), "{page}");

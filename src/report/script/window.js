@@ -142,6 +142,7 @@ const drawPlot = (plot) => {
   const marked = plot.dated === null
     ? roundTicks(span[0] / unit, span[1] / unit, mostTicks(plot, 45)).map((value) => [value * unit, amount(value)])
     : dateTicks(plot.dated, ...span, mostTicks(plot, 95));
+  let taken = -Infinity;
   for (const [second, said] of marked) {
     const x = across(plot, second);
     for (const [shape, from, to] of [[grid, top, bottom], [tick, bottom, bottom + 3.6]]) {
@@ -153,8 +154,11 @@ const drawPlot = (plot) => {
     const label = text.cloneNode(true);
     label.setAttribute("x", x);
     label.textContent = said;
-    // A date at the edge would be cut.
-    if (plot.dated !== null && svg.viewBox.baseVal.width < x + said.length * 3.5) label.setAttribute("text-anchor", "end");
+    // A date at the edge would be cut; left of its tick it may come close to the one before it.
+    const half = said.length * 3.5, isAtEdge = plot.dated !== null && svg.viewBox.baseVal.width < x + half;
+    if (isAtEdge) label.setAttribute("text-anchor", "end");
+    if (isAtEdge && x - 2 * half < taken + 10) continue;
+    taken = x + half;
     // Several labels are in a group that has their attributes.
     const home = text.parentNode === ticks ? plot.own : text.parentNode.cloneNode(false);
     home.append(label);
