@@ -14,16 +14,37 @@ pub(crate) struct AssumedWaits {
     pub note: String,
 }
 
-/// How the remarks about such waits begin.
+/// How the remarks about such waits of tasks begin, those before a first attempt.
 pub(crate) const NO_WAIT: [&str; 2] = ["wait unknown", "no submit time: submitted at the start"];
 
-/// The waits of these jobs that the log does not record, if any.
-pub(crate) fn assumed_waits(lake: &Lake, count: u64) -> Option<AssumedWaits> {
-    let assumed: u64 = NO_WAIT.iter().map(|wording| remarked(lake, wording)).sum();
+/// The same for tasks that never started.
+const NEVER_STARTED: &str = "no submit time: submitted at the end";
+
+/// The same for later attempts.
+const LATER: &str = "no submit time of a later attempt";
+
+/// Waits that a study asks for, with their number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WaitsOf {
+    /// The first of each task, also of those that never started.
+    Tasks(u64),
+    /// Those before each attempt that started.
+    Attempts(u64),
+}
+
+/// The waits of those asked for that the log does not record, if any.
+pub(crate) fn assumed_waits(lake: &Lake, asked: WaitsOf) -> Option<AssumedWaits> {
+    let started: u64 = NO_WAIT.iter().map(|wording| remarked(lake, wording)).sum();
+    let later = remarked(lake, LATER);
+    let (assumed, count, noun) = match asked {
+        WaitsOf::Tasks(count) => (started + remarked(lake, NEVER_STARTED), count, "job"),
+        WaitsOf::Attempts(count) if later == 0 => (started, count, "job"),
+        WaitsOf::Attempts(count) => (started + later, count, "attempt"),
+    };
     if assumed == 0 || count == 0 {
         return None;
     }
-    let jobs = digits::counted(count, "job");
+    let jobs = digits::counted(count, noun);
     let of_all = count <= assumed;
     let note = if of_all {
         format!(

@@ -735,6 +735,34 @@ fn a_rerun_has_the_work_of_its_task_or_of_a_sibling() {
     assert!(drawn.contains(&20) && drawn.contains(&100), "{drawn:?}");
 }
 
+/// Promise: the attempt after a recorded failure has its recorded work, whether or not the one that failed
+/// had a copy.
+#[test]
+fn a_copy_of_a_failed_try_does_not_change_the_next_one() {
+    let (cluster, mut workload) = read(
+        "machine m1
+         machine m2
+         task t1 runs=10 job=0
+         task t2 runs=40 fails=50 job=0",
+    );
+    workload.group = workload.job.clone();
+    workload.reruns = Reruns::of_siblings(&workload);
+    let policy: PolicyPlan = "wqr:copies=1".parse().unwrap();
+    let mut all_s = Vec::new();
+    for seed in 0..20 {
+        let journal =
+            replay(&Plan { seed, ..Plan::new(&cluster, &workload, &policy) }).journal.unwrap();
+        let own: Vec<_> = journal.entries().filter(|entry| entry.task == 1).collect();
+        let finish = own.iter().find(|entry| entry.kind == Kind::Finish).unwrap();
+        let is_copy = own.iter().any(|own| own.kind == Kind::Copy && own.attempt == finish.attempt);
+        // Only a copy of the second try can have the 10 s of the first task.
+        let end_s = finish.at_us / 1_000_000;
+        assert!(end_s == 90 || is_copy && end_s == 60, "{own:?}");
+        all_s.push(end_s);
+    }
+    assert!(all_s.contains(&60) && all_s.contains(&90), "{all_s:?}");
+}
+
 #[test]
 fn each_rule_about_stragglers_acts_in_its_own_way() {
     //  m1 (speed 1)    |-- t1 --|-- t5 --|

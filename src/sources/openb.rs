@@ -128,7 +128,7 @@ fn pod<'a>(row: Row<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
     let number_in_name = name.rsplit('-').next().and_then(|digits| whole(digits.as_bytes()));
     Ok(Record {
         job_id: number_in_name.unwrap_or_else(|| number_of_name(name.as_bytes())),
-        life: Life { submit_us: time(8)?, start_us: time(10)?.filter(|_| phase != "Pending"), end },
+        life: Life::of(time(8)?, time(10)?.filter(|_| phase != "Pending"), end),
         job_name: Some(name),
         cpu: amount(number(1)?).map(|milli| milli / 1000.0),
         memory: amount(number(2)?),

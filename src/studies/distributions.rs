@@ -38,8 +38,8 @@ pub struct Summary {
     pub max: Option<f64>,
     /// Censored values; the true values are larger.
     pub censored: u64,
-    /// Statistics that are therefore lower bounds, such as `mean,p99,max`. The variance is then not
-    /// a bound.
+    /// Statistics that are therefore lower bounds, such as `mean,p99,max`. The variance is then no
+    /// bound: it may grow or shrink.
     pub at_least: String,
     /// Waits that ended without an attempt; none for other quantities.
     #[serde(skip_serializing_if = "Option::is_none")]

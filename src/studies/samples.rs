@@ -456,7 +456,10 @@ impl<'a> Collector<'a> {
         for attempt in task.attempts {
             let Some(requested_us) = attempt.requested_us else { continue };
             let edges = Edges { is_censored: attempt.is_open(), ..begun };
-            let used = i128::from(attempt.run_us()) * BILLION / i128::from(requested_us);
+            let requested_us = i128::from(requested_us);
+            let run = i128::from(attempt.run_us()) * BILLION;
+            // Rounded to the nearest.
+            let used = (run + requested_us / 2).div_euclid(requested_us.max(1));
             let used = i64::try_from(used).unwrap_or(i64::MAX);
             let own = (by_terminal(task.events), Value::new(used, edges));
             self.push_task(What::Estimates, (task.job_id, Some(task.priority)), own);

@@ -113,3 +113,92 @@ fn a_log_without_classes_is_not_predicted_by_class() {
     assert!(!usual.contains(&"class".to_owned()) && usual.contains(&"overall".to_owned()));
     assert_eq!(rules(&["--rules", "class,last"]), ["class", "last"]);
 }
+
+/// What is known of an attempt: its submit, its wait if its submit is recorded, and whether it ever ran.
+type Row = (bool, u32, bool);
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    /// Promise: a wait that is known counts, whatever else lacks a submit time: jobs that were cancelled
+    /// before their start, and later attempts.
+    #[test]
+    fn known_waits_count_beside_rows_without_a_submit(
+        rows in prop::collection::vec((any::<bool>(), 1_u32..9_000, prop::bool::weighted(0.6)), 1..12),
+        later in 0_usize..4,
+    ) {
+        let place = Place::new();
+        let mut text = String::from("job,user,account,submit,start,end,state\n");
+        for (id, &(is_known, wait, has_run)) in (1..).zip(&rows) {
+            let at = 1_700_000_000 + 10_000 * id;
+            let submit = if is_known { at.to_string() } else { String::new() };
+            let (start, end) = (at + wait, at + wait + 60);
+            let start = if has_run { start.to_string() } else { String::new() };
+            let state = if has_run { "ok" } else { "cancelled" };
+            writeln!(text, "{id},u,a,{submit},{start},{end},{state}").unwrap();
+        }
+        // Later attempts of the first job, if it has run, without a submit.
+        let later = if rows[0].2 { later } else { 0 };
+        for number in (0..later).map(|number| 1_700_500_000 + 1_000 * number) {
+            writeln!(text, "1,u,a,,{number},{},ok", number + 60).unwrap();
+        }
+        fs::write(place.path("log.csv"), text).unwrap();
+        let time = |name: &str| format!("{name} = {{ column = \"{name}\", unit = \"s\" }}\n");
+        let map = format!(
+            "[columns]\njob = \"job\"\nuser = \"user\"\naccount = \"account\"\nstate = \"state\"\n{}{}{}\
+             [states]\nok = \"finished\"\ncancelled = \"killed\"\n",
+            time("submit"), time("start"), time("end"),
+        );
+        fs::write(place.path("map.toml"), map).unwrap();
+        place.run(&["ingest", "log.csv", "--map", "map.toml", "--lake", "lake"]).ok();
+        let started: Vec<&Row> = rows.iter().filter(|row| row.2).collect();
+        prop_assume!(!started.is_empty());
+        let unknown = started.iter().filter(|row| !row.0).count();
+        let monthly = place.run(&["monthly", "--format", "json"]).ok();
+        let text = format!("{}{}", monthly.stderr, monthly.json());
+        // Waits of jobs, with 0 for those that are assumed; unknown if none is recorded.
+        let mut waits: Vec<u32> =
+            started.iter().map(|row| if row.0 { row.1 } else { 0 }).collect();
+        waits.sort_unstable();
+        let median = f64::from(waits[(waits.len() - 1) / 2] + waits[waits.len() / 2]) / 2.0;
+        let found = monthly.json()["wait_s_median"].as_f64();
+        if unknown == started.len() {
+            prop_assert_eq!(found, None, "{}", text);
+        } else {
+            prop_assert_eq!(found, Some(median), "{}", text);
+        }
+        let lacks = unknown + if rows[0].2 { later } else { 0 };
+        let attempts = started.len() + later;
+        if 0 < lacks && lacks < attempts {
+            let noun = if 0 < later { "attempts" } else { "jobs" };
+            let said = format!("The log records no wait for {lacks} of {attempts} {noun}");
+            prop_assert!(text.contains(&said), "{} {}", said, text);
+        } else if lacks == 0 {
+            prop_assert!(!text.contains("records no wait"), "{}", text);
+        }
+    }
+}
+
+/// Promise: a job that failed in the second of its submit and was submitted again at once waits from then on.
+#[test]
+fn a_requeue_in_the_second_of_the_submit_waits() {
+    let place = Place::new();
+    let header = "JobID|User|Account|Submit|Start|End|State|AllocCPUS|JobName\n";
+    let at = |time: &str| format!("2024-01-01T{time}");
+    let row = |id: u32, times: [&str; 3], state: &str| {
+        let [submit, start, end] = times.map(at);
+        format!("{id}|u|x|{submit}|{start}|{end}|{state}|1|a\n")
+    };
+    let log = [
+        row(1, ["00:00:00", "00:00:00", "00:00:00"], "NODE_FAIL"),
+        row(1, ["00:00:00", "01:00:00", "02:00:00"], "COMPLETED"),
+        row(2, ["00:00:00", "00:00:00", "00:00:01"], "NODE_FAIL"),
+        row(2, ["00:00:01", "01:00:00", "02:00:00"], "COMPLETED"),
+    ];
+    fs::write(place.path("log.sacct"), header.to_owned() + &log.concat()).unwrap();
+    place.run(&["ingest", "log.sacct", "--lake", "lake"]).ok();
+    let found = place.run(&["load", "--interval", "1h", "--format", "json"]).ok().json();
+    let first = &found["rows"][0];
+    assert_eq!(first["submitted_tasks"], 4, "{first}");
+    let pending = first["pending_tasks"].as_f64().unwrap();
+    assert!((pending - (3600.0 + 3599.0) / 3600.0).abs() < 1e-9, "{pending}");
+}

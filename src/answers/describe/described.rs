@@ -14,7 +14,7 @@ use super::plan::{Censored, DescribePlan, Question};
 use super::tables::{chances_table, curves_table, summary_table, survival};
 use super::{SHARES, kind_of};
 use crate::answers::account::keyed;
-use crate::answers::assumed::{assumed_ends, assumed_waits};
+use crate::answers::assumed::{WaitsOf, assumed_ends, assumed_waits};
 use crate::answers::edges;
 use crate::answers::grouped::check_group;
 use crate::answers::study::settings;
@@ -239,7 +239,7 @@ pub(super) fn of_samples(lake: &Lake, question: Question, mut samples: Samples) 
         (summary_table(&summaries, question), Some(curves_table(&parts, question)))
     };
     let assumed = match what {
-        What::Waiting => assumed_waits(lake, parts[0].1.count(|_| true)),
+        What::Waiting => assumed_waits(lake, WaitsOf::Tasks(parts[0].1.count(|_| true))),
         _ => None,
     };
     let assumed = assumed.filter(|waits| waits.of_all).map(|waits| waits.note);

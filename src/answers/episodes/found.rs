@@ -7,7 +7,7 @@ use super::answer::EpisodesAnswer;
 use super::plan::EpisodesPlan;
 use super::seen::Seen;
 use super::{KIND, SHARES, charts, table};
-use crate::answers::assumed::assumed_waits;
+use crate::answers::assumed::{WaitsOf, assumed_waits};
 use crate::answers::study::{Found, Plan, settings};
 use crate::digits::{counted, grouped};
 use crate::facts::window::Windows;
@@ -62,7 +62,7 @@ pub fn episodes(lake: &Lake, windows: Windows, plan: &EpisodesPlan) -> Result<Ep
     chosen.sort_by_key(|one| (one.first, one.what as usize));
     let persons = who(lake, windows, &counts.asked, &chosen)?;
     let shown: Vec<(Episode, Who)> = chosen.into_iter().zip(persons).collect();
-    let waits = assumed_waits(lake, counts.attempts);
+    let waits = assumed_waits(lake, WaitsOf::Attempts(counts.attempts));
     let knows_waits = waits.as_ref().is_none_or(|waits| !waits.of_all);
     let whole_from = first_end.map(|first| first.instant());
     let missing = Missing::of(&lake.gaps(), &[Table::JobEvents, Table::TaskEvents]);

@@ -5,7 +5,7 @@ use arrow::record_batch::RecordBatch;
 use super::answer::{LevelChange, LoadAnswer, Totals, WholeFrom, share_of};
 use super::plan::{LoadPlan, asked};
 use super::{SHARES, table};
-use crate::answers::assumed::assumed_waits;
+use crate::answers::assumed::{WaitsOf, assumed_waits};
 use crate::answers::sentences::Capacity;
 use crate::digits;
 use crate::facts::window::Windows;
@@ -68,7 +68,7 @@ pub(super) fn study(
     plan: &LoadPlan,
     mut load: Load,
 ) -> Result<Loaded> {
-    let assumed = assumed_waits(lake, load.counts.attempts);
+    let assumed = assumed_waits(lake, WaitsOf::Attempts(load.counts.attempts));
     if assumed.as_ref().is_some_and(|waits| waits.of_all) {
         load.knows_waits = false;
         load.job_sums.without_waits();

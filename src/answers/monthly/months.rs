@@ -5,7 +5,7 @@ use arrow::record_batch::RecordBatch;
 use super::answer::{MonthlyAnswer, MostOfUser, MostWasted};
 use super::plan::MonthlyPlan;
 use super::{SHARES, table};
-use crate::answers::assumed::{assumed_waits, is_assumed};
+use crate::answers::assumed::{WaitsOf, assumed_waits, is_assumed};
 use crate::answers::study::Plan;
 use crate::defaults::Defaults;
 use crate::digits;
@@ -75,7 +75,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
     let (zone, unknown_zone) = (calendar.zone.clone(), calendar.unknown_zone.clone());
     let asked = Asked { cpu, calendar, late_us: plan.late.micros() };
     let mut monthly = fold(lake, windows, &asked)?;
-    let assumed = assumed_waits(lake, monthly.attempts);
+    let assumed = assumed_waits(lake, WaitsOf::Attempts(monthly.attempts));
     if assumed.as_ref().is_some_and(|waits| waits.of_all) {
         monthly.without_waits();
     }

@@ -20,8 +20,9 @@ pub struct PredictPlan {
 
     /// Predict when jobs reach this age, not at submission
     ///
-    /// 90s, 5m, 1h or 1d after the first SUBMIT. Only jobs that have not ended by then are
-    /// predicted, from what had ended by then.
+    /// 90s, 5m, 1h or 1d after the first SUBMIT, or the first event of a job without one. Only jobs
+    /// that have not ended by then are predicted, from what had ended by then; a job that failed by
+    /// then and came back later is left out.
     #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH"))]
     pub age: Option<Length>,
 }
@@ -38,7 +39,8 @@ overall rate
 - rate: the share of ended jobs of the same user and name that did not finish; the weight of a job \
 is halved each time `half_life` further such jobs have ended (`rate:half_life=5`). With few jobs, \
 this share is shrunk towards the rate of the user, which is shrunk towards the overall rate
-- class: the rate of the scheduling class; left out by default if the log has no classes
+- class: the rate of the scheduling class; the job finishes if none of the class has ended; left out \
+by default if the log has no classes
 - overall: the rate of all jobs
 - logistic: a logistic regression on all of these (the log-odds of the rates, the last jobs, how \
 many ended, the class); its weights move a step whenever a job ends (`logistic:step=0.05`)

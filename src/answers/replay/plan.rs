@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::assumed::assumed_waits;
+use crate::answers::assumed::{WaitsOf, assumed_waits};
 use crate::answers::replay::Setting;
 use crate::answers::replay::absent::{Absent, Machines};
 use crate::answers::replay::answer::FROM_USE;
@@ -135,6 +135,10 @@ pub struct ReplayPlan {
     pub overcommit: Option<f64>,
 
     /// How much work a copy or a restart has
+    ///
+    /// An attempt that failed in the record fails after its recorded length, and its copies end with
+    /// it. The attempt after it has its own recorded work; copies of that one have the work that this
+    /// option says.
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub reruns: RerunWork,
 
@@ -162,7 +166,8 @@ pub struct ReplayPlan {
     /// its distance from that submission. Every other job starts a session at its recorded time,
     /// but waits until the job that ended last before it in the record has ended in the replay. If
     /// a log names the job that had to end first (`preceding_job`), the job follows its end; under
-    /// `open` it arrives at its recorded time, whether or not that job has ended. `open,closed`
+    /// `open` it arrives at its recorded time, whether or not that job has ended. Earlier is what was
+    /// submitted at an earlier instant: jobs of one instant do not follow one another. `open,closed`
     /// replays every policy under both, and compares all of them with the first policy under the
     /// first.
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND,...", value_delimiter = ','))]
@@ -367,7 +372,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     let told: Vec<String> = feedback.map(history::of_feedback).collect();
     history.assumptions.extend(told);
     let has_fragmentation = asked.fragmentation;
-    match assumed_waits(lake, history.counts.in_lake) {
+    match assumed_waits(lake, WaitsOf::Tasks(history.counts.in_lake)) {
         Some(waits) if waits.of_all => {
             history.schedule = None;
             history.over_time = None;

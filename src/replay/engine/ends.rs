@@ -22,7 +22,9 @@ impl Engine<'_> {
         if usize::from(failed) < self.state.workload.failures.of(task).len() {
             self.end(slot, Kind::Fail);
             self.end_all(task, Kind::Cancel);
-            self.state.tasks.failed[task as usize] += 1;
+            let tasks = &mut self.state.tasks;
+            tasks.failed[task as usize] += 1;
+            tasks.started_before[task as usize] = tasks.started[task as usize];
             if !self.count_event(task) {
                 self.try_again(task, true);
             }

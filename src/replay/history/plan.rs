@@ -49,7 +49,8 @@ impl Default for HistoryPlan {
     }
 }
 
-/// How much work a copy or a restart has. No trace records it; these are the two extremes.
+/// How much work a copy or a restart has. No trace records it; these are the two extremes. An attempt that
+/// failed in the record keeps its length and fails, with its copies; the next has its recorded work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
@@ -57,7 +58,7 @@ pub enum RerunWork {
     /// The work of the attempt before it: the cause of slowness recurs
     #[default]
     Same,
-    /// The work of a random finished task of its job: the cause of slowness never recurs
+    /// The work of a random finished task of its job (and phase): the cause of slowness never recurs
     Sibling,
 }
 

@@ -116,6 +116,8 @@ pub struct Tasks {
     pub phase: Vec<Phase>,
     /// Attempts started so far, copies and probes included.
     pub started: Vec<u16>,
+    /// Those of them that belong to tries that have failed.
+    pub started_before: Vec<u16>,
     /// Failed tries.
     pub failed: Vec<u16>,
     /// Submits, schedules and ends so far, without those of copies.

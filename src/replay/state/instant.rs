@@ -91,6 +91,7 @@ impl<'a> State<'a> {
             tasks: Tasks {
                 phase: vec![Phase::Future; task_count],
                 started: vec![0; task_count],
+                started_before: vec![0; task_count],
                 failed: vec![0; task_count],
                 events: vec![0; task_count],
                 first: vec![NONE; task_count],
@@ -314,7 +315,9 @@ impl<'a> State<'a> {
         }
         let started = self.tasks.started[idx];
         let mut work_us = workload.try_work_us(task, failed);
-        if is_last && failed < started && workload.fate.get(task) == Fate::Finishes {
+        // The first attempt of a try has its recorded work.
+        let is_rerun = self.tasks.started_before[idx] < started;
+        if is_last && is_rerun && workload.fate.get(task) == Fate::Finishes {
             let siblings = workload.reruns.of(workload.group.get(task));
             if !siblings.is_empty() {
                 let drawn = self.rerun.bits(u64::from(task), u64::from(started));

@@ -61,11 +61,7 @@ pub(super) fn life(
         remarks.add("ended, but no end time: left open");
     }
     let start_us = start_us.unwrap_or(0);
-    Life {
-        submit_us: Some(start_us),
-        start_us: has_begun.then_some(start_us),
-        end: end_us.zip(end),
-    }
+    Life::of(Some(start_us), has_begun.then_some(start_us), end_us.zip(end))
 }
 
 /// The position of a try of a record, from its number and the number of tries; `None` if it is a

@@ -87,11 +87,8 @@ pub(super) fn task<'a>(row: Row<'a>, remarks: &mut Remarks) -> Result<Record<'a>
     }
     let instances = row.count(4, "instances")?;
     let (cpu, memory) = (cores(&row)?, amount(&row, 7, "plan_mem")?);
-    let life = Life {
-        submit_us: Some(create_us),
-        start_us: has_begun.then_some(create_us),
-        end: end.map(|end| (modify_us, end)),
-    };
+    let life =
+        Life::of(Some(create_us), has_begun.then_some(create_us), end.map(|end| (modify_us, end)));
     check_cpu(cpu, &life, remarks);
     let end_reason = end.map(|_| state);
     let mut own =

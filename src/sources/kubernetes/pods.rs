@@ -70,11 +70,7 @@ impl<'a> Pod<'a> {
         Ok(Record {
             job_id: number_of_name(job.as_bytes()),
             task_index: self.task_index(kind)?,
-            life: Life {
-                submit_us: attempt.submit_us.max(created_us),
-                start_us: attempt.start_us,
-                end: attempt.end,
-            },
+            life: Life::of(attempt.submit_us.max(created_us), attempt.start_us, attempt.end),
             user,
             job_name: Some(job),
             logical_name: Some(owner),

@@ -187,7 +187,7 @@ fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told
     let (start, end) = (row.instant(Field::Start, remarks)?, row.instant(Field::End, remarks)?);
     let (start_us, end_us) = times(start, end, run_us, submit, remarks);
     let submit_us = submit.map(Instant::first);
-    let mut all = Times { submit_us, start_us, end_us, run_us, wait_us };
+    let mut all = Times { submit_us, start_us, end_us, run_us, wait_us, ..Times::default() };
     let may_begin = fate.is_none_or(Fate::has_begun);
     let may_end = fate.is_none_or(|fate| fate.end().is_some());
     let derives = end_us.is_some() && run_us.is_some();
@@ -206,8 +206,10 @@ fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told
     if may_end {
         all.lengthen(remarks);
     }
-    let waited = Times { wait_us: wait_us.filter(|_| all.start_us.is_some()), ..all };
-    all.submit_us = waited.submitted(remarks);
+    // The wait of what never started is not known to have lasted until its end.
+    all.wait_us = wait_us.filter(|_| all.start_us.is_some());
+    all.submit(remarks);
+    all.wait_us = wait_us;
     if all.submit_us.is_none() {
         return Err((Field::Submit.name(), RejectReason::EmptyMandatory));
     }

@@ -122,7 +122,11 @@ impl Attempts {
         if let Some(before) = before.filter(|&before| !is_next && seen.is_of(before)) {
             return end_of(seen, before, remarks);
         }
-        let is_resubmitted = before.is_none_or(|before| before.submit_us != seen.submit_us);
+        // After an attempt that ended in the second of its submit, the next has the same submit time.
+        let is_resubmitted = before.is_none_or(|before| {
+            before.submit_us != seen.submit_us
+                || before.end.is_some_and(|(end_us, _)| end_us == seen.submit_us)
+        });
         let events = [
             is_resubmitted.then_some((seen.submit_us, SUBMIT, 0)),
             seen.start_us.map(|start_us| (start_us, SCHEDULE, 1)),

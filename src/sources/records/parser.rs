@@ -169,6 +169,13 @@ impl RecordRows {
                 self.remarks.add("records of a job that an earlier file also has: counted once");
             }
         }
+        if record.life.is_submit_assumed && events[0].is_some() {
+            self.remarks.add(match (seen.start_us, before) {
+                (None, _) => "no submit time: submitted at the end, as it never started",
+                (Some(_), None) => "no submit time: submitted at the start",
+                (Some(_), Some(_)) => "no submit time of a later attempt: submitted at its start",
+            });
+        }
         match self.table {
             Table::MachineEvents => self.fleet.add(record, is_closing),
             Table::JobEvents if self.has_tasks => {

@@ -9,6 +9,19 @@ pub(in crate::sources) struct Life {
     pub start_us: Option<i64>,
     /// The time and the number of the event.
     pub end: Option<(i64, i32)>,
+    /// Whether the submit time is assumed to be that of the start, or else of the end.
+    pub is_submit_assumed: bool,
+}
+
+impl Life {
+    /// The life of an attempt whose submit is recorded, if it has one.
+    pub(in crate::sources) const fn of(
+        submit_us: Option<i64>,
+        start_us: Option<i64>,
+        end: Option<(i64, i32)>,
+    ) -> Self {
+        Self { submit_us, start_us, end, is_submit_assumed: false }
+    }
 }
 
 /// The position of a row among the attempts of its task, if the row contains it.

@@ -7,7 +7,6 @@ use super::{Life, Remarks};
 
 /// The times of a row.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::struct_field_names, reason = "all are times in µs")]
 pub(in crate::sources) struct Times {
     pub submit_us: Option<i64>,
     pub start_us: Option<i64>,
@@ -16,6 +15,8 @@ pub(in crate::sources) struct Times {
     pub run_us: Option<i64>,
     /// How long it waited.
     pub wait_us: Option<i64>,
+    /// Whether the submit time is assumed to be that of the start, or else of the end.
+    pub is_submit_assumed: bool,
 }
 
 /// The times of an attempt.
@@ -55,31 +56,32 @@ impl Times {
         }
     }
 
-    /// The submit time: that of the row, else the start (or else the end) minus the wait.
-    pub(in crate::sources) fn submitted(&self, remarks: &mut Remarks) -> Option<i64> {
-        if self.submit_us.is_some() {
-            return self.submit_us;
+    /// Derives a missing submit time: the start (or else the end) minus the wait, which is assumed to be
+    /// 0 if it is missing too.
+    pub(in crate::sources) fn submit(&mut self, remarks: &mut Remarks) {
+        let Some(begun) = self.start_us.or(self.end_us).filter(|_| self.submit_us.is_none()) else {
+            return;
+        };
+        match self.wait_us {
+            Some(_) => remarks.add("no submit time: start minus the wait"),
+            None => self.is_submit_assumed = true,
         }
-        let begun = self.start_us.or(self.end_us)?;
-        remarks.add(match self.wait_us {
-            Some(_) => "no submit time: start minus the wait",
-            None => "no submit time: submitted at the start",
-        });
-        Some(begun.saturating_sub(self.wait_us.unwrap_or(0)))
+        self.submit_us = Some(begun.saturating_sub(self.wait_us.unwrap_or(0)));
     }
 
     /// The times of the attempt; `end` is the number of the event that ended it, if any.
     pub(in crate::sources) fn told(self, end: Option<i32>, remarks: &mut Remarks) -> Told {
-        let Self { submit_us, start_us, end_us, run_us, wait_us } = self;
+        let Self { submit_us, start_us, end_us, run_us, wait_us, is_submit_assumed } = self;
         let length_us = start_us.zip(end_us).map(|(start, end)| end.saturating_sub(start).max(0));
         if run_us.zip(length_us).is_some_and(|(run, length)| run < length) {
             remarks.add(
                 "run time shorter than from start to end: suspended, which counts as spread evenly",
             );
         }
-        let waited_us = start_us.zip(submit_us).map(|(start, submit)| start.saturating_sub(submit));
+        let asked_us = submit_us.filter(|_| !is_submit_assumed);
+        let waited_us = start_us.zip(asked_us).map(|(start, submit)| start.saturating_sub(submit));
         Told {
-            life: Life { submit_us, start_us, end: end_us.zip(end) },
+            life: Life { submit_us, start_us, end: end_us.zip(end), is_submit_assumed },
             wait_us: wait_us.or(waited_us),
             run_us: run_us.or(length_us).filter(|_| start_us.is_some()),
         }

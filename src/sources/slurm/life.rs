@@ -60,7 +60,7 @@ pub(super) fn life(
         remarks.add("ended before a start: no SCHEDULE");
         all.start_us = None;
     }
-    all.submit_us = submit_us(row, all, cpus, remarks)?;
+    submit(row, &mut all, cpus, remarks)?;
     if run_us == Some(0) && all.start_us.zip(all.submit_us).is_some_and(|(start, at)| start < at) {
         remarks.add("a start before the submit and no run time: no SCHEDULE");
         all.start_us = None;
@@ -97,19 +97,16 @@ fn run_us(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i6
     Ok(Some(seconds * MICROS_PER_SECOND / i64::from(cpus)))
 }
 
-/// The submit time, µs since 1970.
-fn submit_us(
-    row: &Row<'_>,
-    mut all: Times,
-    cpus: &Cpus,
-    remarks: &mut Remarks,
-) -> Result<Option<i64>, Fault> {
-    if let Some(submit_us) = row.time(Col::Submit, remarks)? {
-        return Ok(Some(submit_us));
+/// Sets the submit time.
+fn submit(row: &Row<'_>, all: &mut Times, cpus: &Cpus, remarks: &mut Remarks) -> Result<(), Fault> {
+    all.submit_us = row.time(Col::Submit, remarks)?;
+    if all.submit_us.is_some() {
+        return Ok(());
     }
-    if let Some(eligible_us) = row.time(Col::Eligible, remarks)? {
+    all.submit_us = row.time(Col::Eligible, remarks)?;
+    if all.submit_us.is_some() {
         remarks.add("no submit time: when it became eligible");
-        return Ok(Some(eligible_us));
+        return Ok(());
     }
     let planned_us = row.span(Col::Planned)?.or(row.span(Col::Reserved)?);
     let of_cpus = |column: Col| {
@@ -118,5 +115,6 @@ fn submit_us(
     };
     let wait_us = planned_us.or_else(|| of_cpus(Col::ResvCpuRaw));
     all.wait_us = wait_us.or_else(|| of_cpus(Col::PlannedCpuRaw));
-    all.submitted(remarks).map(Some).ok_or(("Submit", RejectReason::EmptyMandatory))
+    all.submit(remarks);
+    all.submit_us.map(|_| ()).ok_or(("Submit", RejectReason::EmptyMandatory))
 }
