@@ -51,6 +51,7 @@ pub(crate) mod links;
 pub(crate) mod machines;
 mod names;
 mod open_tasks;
+mod other;
 mod overview;
 pub(crate) mod pages;
 mod partitions;

@@ -11,6 +11,7 @@ use super::html::{self, Page};
 use super::indices::of_indices;
 use super::links::Links;
 use super::open_tasks::added_up;
+use super::other::with_parts;
 use super::replay::context;
 use super::settings::flatten;
 use super::tables::{FOLDED_ROWS, stored_table};
@@ -98,8 +99,8 @@ fn two_ways(shown: &[Shown<'_>]) -> &'static str {
     let has_both = shown.iter().any(|(_, result)| is_both(result));
     if has_both {
         "<p class=\"source\">Bars and tables count exact sequences of events: 014 finished, 013 failed, \
-        015 killed, 01 running; tables call any other sequence \"other\", and bars say what it was. The \
-        flows go by the last event. CPU time goes by the outcome of the job, whatever became of its \
+        015 killed, 01 running; of any other sequence they say what it was, and the files call it \
+        \"other\". The flows go by the last event. CPU time goes by the outcome of the job, whatever became of its \
         tasks.</p>\n"
     } else {
         ""
@@ -206,7 +207,8 @@ fn section(
     }
     let (unrecorded, indices) = (unrecorded(result, kind.pages), of_indices(result));
     for table in result.tables.iter().filter_map(|table| recorded(table, &unrecorded)) {
-        let table = &*with_requests(&table, result.whole.source.as_deref());
+        let table = with_requests(&table, result.whole.source.as_deref());
+        let table = &*with_parts(result, &table);
         let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
         if result.name == sweep::KIND.name && table.file == "sweep.csv" {
             let answer = result.found::<SweepAnswer>();

@@ -25,7 +25,7 @@ use crate::studies::quantile;
 const SERIES_MAX: u64 = 256 << 20;
 
 /// Largest number of steps of a curve; of each step the smallest and the largest value are drawn.
-const STEPS_MAX: u64 = 20;
+const STEPS_MAX: u64 = 100;
 
 /// Largest number of indices that are drawn.
 const INDICES_MAX: usize = 3;
@@ -167,14 +167,18 @@ impl OfIndex {
         let (unit, per) = self.shown_in();
         let unit = if unit.is_empty() { unit } else { format!(" {unit}") };
         let known = if self.last.len() < count { " and a value" } else { "" };
+        let others = self.last.len().saturating_sub(1) as u64;
+        let counted = counted(others, &format!("other {kind}"));
+        let than = match below as u64 {
+            all if 1 < all && all == others => format!("all {counted}"),
+            some => format!("{} of the {counted}", grouped(some)),
+        };
         Some(format!(
-            "At the end its {} ({}) is {}{unit}, larger than that of {} of the {} with usage{known} \
-            in the span; the median of all is {}.",
+            "At the end its {} ({}) is {}{unit}, larger than that of {than} with usage{known} in the span; the \
+            median of all is {}.",
             self.name(),
             self.index,
             three_digits(own / per),
-            grouped(below as u64),
-            counted(self.last.len().saturating_sub(1) as u64, &format!("other {kind}")),
             three_digits(median / per),
         ))
     }
@@ -389,6 +393,10 @@ mod tests {
             "At the end its effective user priority (condor) is 3, larger than that of 1 of the 2 \
             other users with usage in the span; the median of all is 3."
         );
+        let first = [vec![9.0, 2.0, 1.0]];
+        let index = of_values(&first, 1, 3);
+        let said_first = index.place(&index.own["a"], "user", 3).unwrap();
+        assert!(said_first.contains("is 9, larger than that of all 2 other users"), "{said_first}");
         assert!(said(5).contains("2 other users with usage and a value in the span"));
         assert!(!of_values(&instants[..1], 2, 3).is_whole());
     }

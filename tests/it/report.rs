@@ -244,7 +244,10 @@ fn two_sets_of_results_are_compared() {
     let same = place.run(&["report", "--compare", "one", "same", "--out", "no-changes"]).ok();
     assert!(same.stderr.contains("Nothing changed: both have the same values"), "{}", same.stderr);
     let alike = fs::read_to_string(place.path("no-changes/comparison.html")).unwrap();
-    assert!(alike.contains("What was wasted?</dt>\n<dd><b>The same in both:</b> "), "{alike}");
+    assert!(
+        alike.contains("Where did the CPU time go?</dt>\n<dd><b>The same in both:</b> "),
+        "{alike}"
+    );
     assert!(!alike.contains("<b>one:</b>") && !alike.contains("table by table"), "{alike}");
     let asks =
         "What became of the jobs?</dt>\n<dd><b>one:</b> no such result</dd>\n<dd><b>other:</b> ";
@@ -681,6 +684,7 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         of_last_events(&json["answer"], &mut known);
         of_shares(&json["answer"], &mut known);
         of_equal_shares(&json["answer"], &mut known);
+        of_truths(&json["answer"], &mut known);
         // The answer, and the folded sentences that explain it.
         let said = finding.split("<p>").skip(1).map(|said| said.split("</p>").next().unwrap());
         let sentence = said.collect::<Vec<_>>().join(" ");
@@ -777,6 +781,13 @@ fn of_other(answer: &serde_json::Value, known: &mut Vec<f64>) {
         *groups.entry(key).or_default() += row["share"].as_f64().unwrap();
     }
     known.extend(groups.values());
+}
+
+/// Adds the factors in the names of definitions of stragglers, such as `median:1.5`.
+fn of_truths(answer: &serde_json::Value, known: &mut Vec<f64>) {
+    let names =
+        answer["truths"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
+    known.extend(names.filter_map(|name| name.split(':').nth(1)?.parse::<f64>().ok()));
 }
 
 /// What follows from the shares of users: an equal share, and how many have more.

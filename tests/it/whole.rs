@@ -274,11 +274,13 @@ fn ends_well(place: &Place, words: &str, what: &str) -> super::support::Run {
 fn check_shares(value: &serde_json::Value, at: &str) {
     // Destroyed CPU may exceed saved CPU, requests may exceed capacity (machines are
     // overcommitted), and use may exceed requests.
-    const RATIOS: [&str; 9] = [
+    const RATIOS: [&str; 11] = [
         "net_share",
         "cpu_allocated_share",
         "cpu_allocated_of_capacity_share",
         "cpu_used_of_capacity_share",
+        "before_share",
+        "after_share",
         "memory_allocated_of_capacity_share",
         "cpu_saved_share",
         "memory_allocated_share",

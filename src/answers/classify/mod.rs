@@ -20,7 +20,7 @@ use crate::schema::Table;
 
 pub use answer::ClassifyAnswer;
 pub use counts::classification;
-pub(crate) use other::{waits_first, without_attempt};
+pub(crate) use other::{main_parts, waits_first, without_attempt};
 pub use plan::{By, Choice, ClassifyPlan};
 pub use reasons::{add_reasons, reasons, table_of_reasons};
 pub use result::answer;

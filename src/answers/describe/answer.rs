@@ -268,6 +268,11 @@ impl DescribeAnswer {
             })
         });
         let more: String = more.collect();
+        let most = points.iter().filter(|point| CHANCE_OF <= point.1);
+        let most = most.max_by(|one, other| one.2.total_cmp(&other.2));
+        let most = most.filter(|most| HIGHER * first < most.2).map_or_else(String::new, |most| {
+            format!("; the most, {}, of those with at least {} events", percent(most.2), most.0)
+        });
         let of = counted(all, "task");
         let few = match points.last() {
             Some(&(most, ..)) if self.has_few_counts() => {
@@ -276,7 +281,7 @@ impl DescribeAnswer {
             _ => String::new(),
         };
         Some(format!(
-            "{} of the {of} whose job ended belong to a job that finished{more}{few}",
+            "{} of the {of} whose job ended belong to a job that finished{more}{most}{few}",
             percent(first)
         ))
     }
@@ -319,6 +324,9 @@ impl DescribeAnswer {
 /// The most events of a task of which a chance to finish by events tells nothing: a submit, a start
 /// and an end.
 const FEW_EVENTS: u64 = 3;
+
+/// How many times the chance of all tasks a chance to finish by events must be to be told.
+const HIGHER: f64 = 1.2;
 
 /// Events at which the chance to finish is read.
 const CHANCES_AT: [u64; 2] = [10, 50];
@@ -456,6 +464,9 @@ mod tests {
             "25.0 % of the 9,000 tasks whose job ended belong to a job that finished; of the 500 tasks \
             with at least 10 events, 12.5 %"
         );
+        let rows = [row(1, 9000, 0.25), row(10, 500, 0.125), row(30, 200, 0.5), row(40, 9, 1.0)];
+        let said = of_rows("tasks", "", &rows).chances().unwrap();
+        assert!(said.ends_with("; the most, 50.0 %, of those with at least 30 events"), "{said}");
         let few = [row(1, 900, 0.25), row(3, 800, 0.3)];
         let answer = DescribeAnswer { what: What::FinishGivenEvents, ..of_rows("tasks", "", &few) };
         assert!(answer.needs_no_table());

@@ -52,7 +52,7 @@ impl PredictAnswer {
         };
         let when = when_predicted(self.age_s);
         Some(format!(
-            "{}{}, `{}` is right for {} of {}{}{}. `{}` finds {}{}. A job counts as predicted \
+            "{}{}, `{}` (the best by ROC) is right for {} of {}{}{}. `{}` finds {}{}. A job counts as predicted \
             not to finish if the chance of that is {THRESHOLD}. `{}`{alone} {do_rank} jobs best ({BY_AREA}, \
             {area:.3}; 0.5 is chance). {}",
             if is_hardly_better(rule) {
@@ -234,7 +234,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "Hardly: at submission, `logistic` is right for 80.0 % of 100 jobs (80.0 % if all were predicted to \
+            "Hardly: at submission, `logistic` (the best by ROC) is right for 80.0 % of 100 jobs (80.0 % if all were predicted to \
             finish, not less); the simplest rule, `last`, for 79.0 %. `logistic` finds 25.0 % of the jobs \
             that do not finish; 50.0 % of its predictions that a job does not finish are right. A job \
             counts as predicted not to finish if the chance of that is above 0.5. `logistic` and `other` rank jobs \

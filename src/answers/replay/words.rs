@@ -127,7 +127,7 @@ pub(super) fn decisive(
         let work = match plan.reruns {
             RerunWork::Same => {
                 "A copy has as much work as its task, so it ends first only if its machine is faster; \
-                with `--reruns sibling` it has the work of another task of its job, much as in the dry \
+                with --reruns sibling it has the work of another task of its job, much as in the dry \
                 run of the detectors."
             }
             RerunWork::Sibling => {

@@ -7,6 +7,7 @@ use crate::digits::{counted, grouped, three_digits};
 use crate::replay::detect::DetectorRow;
 use crate::replay::detect::copies::CopyRow;
 use crate::replay::detect::score::Score;
+use crate::replay::detect::truth::Truth;
 use crate::results::envelope::Envelope;
 
 /// Detectors that are only bounds and cannot be used in practice.
@@ -35,7 +36,7 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     Some(Told::Shown(format!(
         "`{name}`: copies of the tasks that it flags would end jobs {} earlier{}{}. This is a dry run, in \
         which a copy takes as long as the median sibling of its task{}; copies that lose take {} of the \
-        slot time of all jobs. It finds {} of {stragglers}{}, and {} of its flags on judged tasks are \
+        slot time of all jobs. It finds {} of {stragglers}{}{}, and {} of its flags on judged tasks are \
         right{}{}",
         percent(earlier),
         of_oracle(answer),
@@ -43,6 +44,7 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
         won(copy),
         percent(copy.lost_share?),
         percent(score.recall?),
+        defined(answer),
         lead(score),
         percent(score.precision?),
         unjudged(row),
@@ -55,6 +57,14 @@ fn of_oracle(answer: &DetectAnswer) -> String {
     let oracle = answer.copies.iter().find(|row| row.budget.is_none() && row.detector == "oracle");
     oracle.and_then(|row| row.earlier_share).map_or_else(String::new, |share| {
         format!(" ({} with a detector that knows the stragglers)", percent(share))
+    })
+}
+
+/// `, tasks longer than 1.5 times the median of their job`; empty if the definition cannot be read.
+fn defined(answer: &DetectAnswer) -> String {
+    let truth = answer.truths.first().and_then(|text| text.parse::<Truth>().ok());
+    truth.map_or_else(String::new, |truth| {
+        format!(", tasks longer than {} of their job's finished ones", truth.words())
     })
 }
 

@@ -10,7 +10,7 @@
 //! | Rule | Asks | Says |
 //! |---|---|---|
 //! | [`fate::fate`] | What became of the jobs? | the share of each outcome that occurs, and what `other` consists of |
-//! | [`fate::waste`] | What was wasted? | CPU time by outcome; that of running jobs is open, not wasted |
+//! | [`fate::waste`] | Where did the CPU time go? | CPU time by outcome; that of running jobs is open, not wasted |
 //! | [`kill::kill`] | Which kill rule to take? | the rule chosen on earlier jobs, tested on later ones |
 //! | [`detector::detector`] | Which straggler detector is worth having? | most time saved by copies |
 //! | [`policy::policy`] | Would another policy do better? | the lowest mean bounded slowdown, if it and the mean wait are 1 % lower |
@@ -71,7 +71,7 @@ struct Rule {
 
 static RULES: [Rule; 8] = [
     Rule { asks: "What became of the jobs?", of: "classify-jobs", say: fate::fate },
-    Rule { asks: "What was wasted?", of: account::KINDS[0].name, say: fate::waste },
+    Rule { asks: "Where did the CPU time go?", of: account::KINDS[0].name, say: fate::waste },
     Rule {
         asks: "Which kill rule to take, and what does it cost?",
         of: sweep::KIND.name,

@@ -106,8 +106,22 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
             slowdown: {compared}{kills}. {record}{jobs}"
         )));
     }
-    let verdict = if compared.contains("but raises") { "In part" } else { "Yes" };
     let others = worse_ones(answer, first);
+    // A policy that is better than one that is worse than what was done may be no improvement.
+    let is_weak = waits_longer(first, answer);
+    let verdict = match (compared.contains("but raises"), is_weak) {
+        (true, _) => "In part",
+        (false, true) => "Perhaps",
+        (false, false) => "Yes",
+    };
+    let record = if is_weak {
+        format!(
+            "{record}Under `{}` tasks wait longer than they did: that is a weak rival. ",
+            first.policy
+        )
+    } else {
+        record
+    };
     Some(Told::Shown(format!("{verdict}: {compared}{kills}. {record}{jobs}{others}")))
 }
 
@@ -155,6 +169,13 @@ fn listed(all: &[String]) -> Option<String> {
         [one] => Some(one.clone()),
         [most @ .., last] => Some(format!("{} and {last}", most.join(", "))),
     }
+}
+
+/// Whether the tasks that started in the record wait longer under a policy than they did.
+fn waits_longer(row: &Replayed, answer: &ReplayAnswer) -> bool {
+    let record = answer.recorded.and_then(|record| record.waiting_s);
+    let waits = record.zip(row.metrics.recorded_waiting_s.or(row.metrics.waiting_s));
+    waits.is_some_and(|(record, own)| Change::of(own.mean, record.mean) == Change::Higher)
 }
 
 /// How many jobs end sooner than under the first policy, and how many later.

@@ -168,7 +168,7 @@ impl Rule {
             Self::Events => "events",
             Self::Failures => "failures in a row",
             Self::DeadTime => "s in dead attempts",
-            Self::Restarts => "restarts per hour",
+            Self::Restarts => "restarts within an hour",
             Self::Retries(_) => "failures",
             Self::Limit(LimitOf::Seconds) => "s of an attempt",
             Self::Limit(LimitOf::Requested) => "% of the requested time",
