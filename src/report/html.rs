@@ -183,6 +183,11 @@ impl Cell {
         Self::shown(html, None)
     }
 
+    /// The name of a policy, which may break after each of its parts.
+    pub(crate) fn policy(name: &str) -> Self {
+        Self::shown(escape(name).replace('+', "+<wbr>"), None)
+    }
+
     /// A short form of a name, which is its tooltip.
     pub(crate) fn short_of(name: &str, short: &str) -> Self {
         if name == short {

@@ -43,8 +43,6 @@ struct Row<'a> {
     recorded_waiting_s: Option<Spread>,
     job_response_s: Option<Spread>,
     bounded_slowdown: Option<Spread>,
-    /// The CPU that attempts requested, as a share of that of the machines.
-    utilisation: Option<f64>,
     /// Jobs that end sooner and later than under the first policy.
     against_first: Option<[u64; 2]>,
     /// Jobs that finished under the first policy and not under this one, since a rule killed a task.
@@ -65,7 +63,6 @@ impl<'a> Row<'a> {
             recorded_waiting_s: recorded_s.filter(|_| has_record),
             job_response_s: metrics.responses_of_whole_jobs(),
             bounded_slowdown: metrics.bounded_slowdown,
-            utilisation: metrics.utilisation,
             against_first: (row.policy != first)
                 .then_some([paired.helped as u64, paired.hurt as u64]),
             harmed: (0 < metrics.condemned_tasks).then_some(paired.harmed as u64),
@@ -85,7 +82,7 @@ impl<'a> Row<'a> {
             Cell::share(&share.map_or_else(String::new, |share| share.to_string()))
         };
         [
-            Cell::name(self.name),
+            Cell::policy(self.name),
             time(self.waiting_s, |spread| spread.mean),
             time(self.recorded_waiting_s, |spread| spread.mean),
             time(self.recorded_waiting_s.or(self.waiting_s), |spread| spread.p95),
@@ -97,7 +94,6 @@ impl<'a> Row<'a> {
             count(1),
             Cell::of(&self.harmed.map_or_else(String::new, |jobs| jobs.to_string())),
             share(self.wasted_share),
-            share(self.utilisation),
             Cell::of(&self.finished.to_string()),
         ]
     }
@@ -107,7 +103,7 @@ impl<'a> Row<'a> {
 const LEFT_OUT_FROM: usize = 8;
 
 /// The headings.
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 13] = [
     "policy",
     "mean wait of all tasks",
     "mean wait of tasks that started in the record",
@@ -120,7 +116,6 @@ const COLUMNS: [&str; 14] = [
     "jobs that end later",
     "jobs harmed by its kill rule",
     "CPU time wasted, of all used",
-    "CPU requested until the last end",
     "finished tasks",
 ];
 
@@ -256,6 +251,7 @@ mod tests {
         let html = side_by_side(&answer);
         let has = ["What each policy would have done", ">90 s<", ">2 min<", ">25.00 %<", ">7<"];
         assert!(has.iter().all(|text| html.contains(text)), "{html}");
+        assert!(Cell::policy("a+<b").html().ends_with("a+<wbr>&lt;b"));
         assert!(html.contains("jobs that end sooner and later are compared with fifo"), "{html}");
         // The first policy is not compared with itself.
         assert_eq!((html.matches(">3<").count(), html.matches(">2<").count()), (1, 1), "{html}");
