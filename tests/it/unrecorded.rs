@@ -202,3 +202,19 @@ fn a_requeue_in_the_second_of_the_submit_waits() {
     let pending = first["pending_tasks"].as_f64().unwrap();
     assert!((pending - (3600.0 + 3599.0) / 3600.0).abs() < 1e-9, "{pending}");
 }
+
+/// Promise: shares of the requested time are rounded to the nearest, not cut off.
+#[test]
+fn shares_of_the_requested_time_are_rounded() {
+    let place = Place::new();
+    let mut text =
+        String::from("JobID|User|Account|Submit|Start|End|State|AllocCPUS|TimelimitRaw\n");
+    let [at, end] = ["2024-01-01T00:00:00", "2024-01-01T00:00:01"];
+    writeln!(text, "1|u|a|{at}|{at}|{end}|COMPLETED|1|600").unwrap();
+    fs::write(place.path("log.sacct"), text).unwrap();
+    place.run(&["ingest", "log.sacct", "--lake", "lake"]).ok();
+    let found = place.run(&["describe", "--what", "estimates", "--format", "json"]).ok().json();
+    // One second of 36,000 is 0.00277777... %, with seven decimals.
+    let share = found["rows"][0]["median"].as_f64().unwrap();
+    assert!((share - 0.002_777_8).abs() < 1e-12, "{share}");
+}

@@ -459,6 +459,13 @@ fn a_detector_says_what_its_copies_need_and_how_alike_the_truth_is() {
     assert!(said(by(detector, &of(0.7))).ends_with("instead of 0.68, not the best by all of them"));
 }
 
+/// What is said if `fair` is better in all and tasks waited so long in the record, s.
+fn with_record(stored: &mut Value, wait_s: f64) -> String {
+    stored["answer"]["policies"][2]["metrics"]["job_response_s"]["mean"] = json!(4.0);
+    stored["answer"]["recorded"]["waiting_s"]["mean"] = json!(wait_s);
+    said(by(policy, stored))
+}
+
 #[test]
 fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
     let of = |wait: f64, slowdown: f64, [helped, hurt]: [u32; 2], open: u32| {
@@ -487,6 +494,9 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
         the requested CPU time: compare the policies with each other, not with the record. Under `fifo` tasks wait longer than they did: that is a weak rival. Of 19 jobs, 13 end sooner under `fair` than under `fifo`, and 1 later. `wqr` raises both the \
         mean wait (3.33 min instead of 3.07 min) and the mean bounded slowdown (3 instead of 2.13)"
     );
+    let mut better = of(49.0, 1.23, [13, 1], 0);
+    assert!(with_record(&mut better, 46.0).starts_with("shown: Perhaps: `fair`, compared with"));
+    assert!(with_record(&mut better, 184.0).starts_with("shown: Yes: `fair`, compared with"));
     let text = said(by(policy, &of(49.0, 1.23, [13, 1], 4)));
     let cut = ". Of 19 jobs (4 with a task that is cut at the end of the window), 13 end sooner under `fair` than under `fifo`, and 1 later";
     assert!(text.contains(cut), "{text}");
@@ -552,6 +562,19 @@ fn the_load_is_told_on_average_and_at_its_fullest() {
         the machines; in the fullest hour they requested 90.0 %. Before that, the log seems to hold \
         only jobs that ended later"
     );
+    // A change for long, and the processors that shares are of.
+    let mut fell = stored.clone();
+    fell["answer"]["unit"] = json!("processor");
+    fell["answer"]["level"] = json!({"at_s": 4e8, "when": "1982-09-04 15:06:40", "before_share": 0.9,
+        "after_share": 0.1});
+    fell["answer"]["rows"] = json!([{"cpu_capacity": 1159.0, "cpu_allocated_share": 0.9}]);
+    let text = said_of(&fell);
+    assert!(text.contains(" of the 1,159 processors; in the fullest"), "{text}");
+    assert!(
+        text.contains(". Until 1982-09-04 15:06:40 it was 90.0 %, from then on 10.0 %"),
+        "{text}"
+    );
+    assert_founded(&text.replace("1982-09-04 15:06:40", ""), &fell);
     // Three intervals of an hour: a tenth of them is told, a minute is not.
     let mut quiet = stored.clone();
     for (without_s, is_told) in [(1080.0, true), (60.0, false)] {

@@ -620,6 +620,18 @@ fn the_26_fields_of_xdmod_need_no_header() {
     }
 }
 
+/// Promise: a wait that is only assumed is not stored as one.
+#[test]
+fn an_assumed_wait_is_no_wait() {
+    let wait = |header: &str, line: &str| {
+        parsed(Source::Slurm, Table::TaskEvents, &format!("{header}\n{line}\n")).cell("wait_us", 1)
+    };
+    assert_eq!(wait("JobID|State|Start|End|NCPUS", "7|FAILED|1010|1040|1"), "-");
+    assert_eq!(wait("JobID|State|Submit|Start|End|NCPUS", "7|FAILED|1010|1010|1040|1"), "0");
+    let planned = wait("JobID|State|Start|End|Planned|NCPUS", "7|FAILED|1010|1040|00:00:08|1");
+    assert_eq!(planned, "8000000");
+}
+
 #[test]
 fn machines_are_those_of_the_lists_and_the_system_is_as_large_as_its_peak() {
     let lines = [
