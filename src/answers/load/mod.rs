@@ -60,9 +60,9 @@ pub const SHARES: [Share; 6] = [
     share("memory_allocated_share", "memory_allocated", "memory_capacity"),
     share("memory_used_share", "memory_used", "memory_allocated"),
     share(
-        "level.before_share",
+        "before_share",
         "cpu_allocated before level.at_s (of a log that lacks early jobs, from whole_from.from_s on)",
         "cpu_capacity in that time",
     ),
-    share("level.after_share", "cpu_allocated from level.at_s on", "cpu_capacity in that time"),
+    share("after_share", "cpu_allocated from level.at_s on", "cpu_capacity in that time"),
 ];
