@@ -159,9 +159,7 @@ span AS (
   CROSS JOIN settings AS s
 ),
 digits AS (
-  SELECT 0 AS digit UNION ALL SELECT 1 AS digit UNION ALL SELECT 2 AS digit UNION ALL SELECT 3 AS digit
-  UNION ALL SELECT 4 AS digit UNION ALL SELECT 5 AS digit UNION ALL SELECT 6 AS digit UNION ALL SELECT 7 AS digit
-  UNION ALL SELECT 8 AS digit UNION ALL SELECT 9 AS digit
+  SELECT * FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS given (digit)
 ),
 thousands AS (
   SELECT 100 * a.digit + 10 * b.digit + c.digit AS number
