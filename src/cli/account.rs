@@ -6,11 +6,11 @@ use super::engine::EngineArgs;
 use super::{AnswerArgs, AttemptArgs, console};
 use crate::cli::shown;
 use jobfate::answers::account::{
-    AccountPlan, CpuChoice, SHARES, answer, closing_line, counts_line, kind_of, table_of,
+    AccountPlan, CpuChoice, SHARES, answer, kind_of, lines, put_details, table_of,
 };
 use jobfate::answers::spread::{self, Errand};
 use jobfate::answers::study::Definitions;
-use jobfate::answers::{edges, words};
+use jobfate::answers::words;
 use jobfate::facts::query::Settings;
 use jobfate::facts::tables::SqlEngine;
 use jobfate::facts::window::Windows;
@@ -37,7 +37,9 @@ const EXAMPLES: &str = "Examples:\n  jobfate account --lake lake\n  jobfate acco
 ///
 /// `jobs` counts all jobs of `job_events`; tasks and CPU cover only jobs with tasks in the loaded
 /// parts; `jobs_with_tasks` counts them. `share` is the row's share of the total. `largest_job_share` is
-/// the largest share of one job in the amount of the row. Without `job_events` no outcome is known:
+/// the largest share of one job in the amount of the row. `ends` in JSON has the same amounts by how
+/// attempts ended, whatever became of their jobs, and `reasons` by the reasons of a log; `--out` stores
+/// them as tables if they show something else than the outcomes. Without `job_events` no outcome is known:
 /// the rows of outcomes stay empty, and all CPU is unmatched.
 ///
 /// Memory: 100 MB, and 130 bytes for each row of the tables of events and usage in the lake's
@@ -65,17 +67,16 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
         lake.require(Table::TaskEvents)?;
     }
     let asked = args.plan.asked(&lake)?;
-    let files = shown::files(args.answer.out.as_deref(), kind_of(asked.meter).name)?;
+    let mut files = shown::files(args.answer.out.as_deref(), kind_of(asked.meter).name)?;
     let errand = || Errand::Account(words::write(&args.plan));
     let study = study_of(&lake, windows, (&asked, args.plan.choice, &errand), &args.engine)?;
     let ledger = ledger(&study);
     let groups = args.plan.groups();
     let table = table_of(&ledger, &groups);
-    console::note(closing_line(&ledger));
-    if let Some(counts) = counts_line(&ledger) {
-        console::note(counts);
+    lines(&ledger).into_iter().for_each(console::note);
+    if let Some(files) = &mut files {
+        put_details(&ledger, files)?;
     }
-    console::note(edges::of_ledger(&ledger));
     let answer = answer(&args.plan, &ledger, windows, &table);
     shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }

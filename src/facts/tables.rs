@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use arrow::array::AsArray;
-use arrow::datatypes::{Float64Type, Int64Type};
+use arrow::datatypes::{Float32Type, Float64Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 
 use super::FactError;
@@ -115,6 +115,12 @@ impl<'f> Fact<'f> {
     pub fn floats(self, name: &str) -> &'f [f64] {
         let column = self.0.column_by_name(name).expect("the query has this column");
         column.as_primitive::<Float64Type>().values()
+    }
+
+    /// A column of quantities of the lake, some of which may be missing.
+    pub(crate) fn maybe_singles(self, name: &str) -> impl Iterator<Item = Option<f32>> + 'f {
+        let column = self.0.column_by_name(name).expect("the query has this column");
+        column.as_primitive::<Float32Type>().iter()
     }
 
     /// A column of names.

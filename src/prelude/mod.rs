@@ -70,7 +70,7 @@ pub use crate::sources::{
 };
 pub use crate::studies::fold::Study;
 pub use crate::studies::kill_sweep::{ByOutcome, HarmedJob, Sweep, SweepRow};
-pub use crate::studies::ledger::{GroupBy, Ledger, LedgerRow};
+pub use crate::studies::ledger::{EndRow, GroupBy, Ledger, LedgerRow, ReasonAmount};
 use crate::studies::meter::CpuDefinition;
 pub use crate::studies::meter::MemoryDefinition;
 pub use crate::studies::outcomes::Classes;

@@ -16,12 +16,13 @@ use serde::{Deserialize, Serialize};
 pub use super::asked::Asked;
 use super::asked::JobRow;
 use super::censoring::Censoring;
+use super::ends::EndSums;
 use super::foreseen::Foreseen;
 use super::meter::Meter;
 use super::outcomes::Classes;
 use super::rules::{JobEnds, Owner, RuleGrid};
 use super::scratch::Scratch;
-use super::sums::{GroupSums, LedgerSums, Resampled, RuleSums, SplitSums};
+use super::sums::{GroupSums, LedgerSums, ReasonSums, Resampled, RuleSums, SplitSums};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::jobs::{Job, Jobs};
@@ -42,6 +43,10 @@ pub struct Study {
     /// The kind of trace.
     pub source: Source,
     pub(super) ledger: LedgerSums,
+    /// By how attempts ended; `None` if that is not known, or the definition has only jobs.
+    pub(super) ends: Option<EndSums>,
+    /// By the reasons that a log records.
+    pub(super) reasons: ReasonSums,
     /// Whether the lake has `job_events`; without it no outcome is known.
     pub(super) knows_outcomes: bool,
     /// By rule.
@@ -111,6 +116,8 @@ impl Study {
             knows_outcomes: lake.has(Table::JobEvents),
             groups: BTreeMap::new(),
             ledger: LedgerSums::default(),
+            ends: (asked.meter != Meter::PUBLISHED).then(EndSums::default),
+            reasons: ReasonSums::default(),
             rules: (0..asked.rules.len()).map(|rule_idx| RuleSums::new(asked, rule_idx)).collect(),
             split: asked.split_us.map(|split_us| SplitSums::new(asked, split_us)),
             resampled: Resampled::of(asked),
@@ -135,6 +142,7 @@ impl Study {
     /// Adds a complete job.
     pub(super) fn add(&mut self, row: &JobRow<'_>) {
         self.ledger.add(&self.asked, row);
+        self.reasons.add(row);
         if let Some(resampled) = &mut self.resampled {
             resampled.add(row);
         }
@@ -166,10 +174,13 @@ impl Study {
                 let is_before = windows.is_before(attempt.start_us);
                 self.attempt_edges.add(is_before, attempt.is_open());
             }
+            let cpu = spent.after(attempt.start_us) - spent.after(attempt.end_us);
+            if let Some(ends) = &mut self.ends {
+                ends.add(attempt.ended_by, cpu);
+            }
             if attempt.ended_by == EndedBy::Job {
                 self.closed_with_job.attempts += 1;
-                self.closed_with_job.cpu +=
-                    spent.after(attempt.start_us) - spent.after(attempt.end_us);
+                self.closed_with_job.cpu += cpu;
             }
         }
     }
@@ -188,6 +199,10 @@ impl Study {
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.ledger.merge(other.ledger);
+        if let (Some(own), Some(others)) = (&mut self.ends, &other.ends) {
+            own.merge(others);
+        }
+        self.reasons.merge(other.reasons);
         self.rules.iter_mut().zip(other.rules).for_each(|(own, others)| own.merge(others));
         for (key, sums) in other.groups {
             match self.groups.entry(key) {

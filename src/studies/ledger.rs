@@ -3,15 +3,19 @@
 //! In: the sums of a [`Study`]. Out: a [`Ledger`] that closes: outcomes + unmatched + outside of
 //! attempts is the total, exactly. Groups split the same sums by class, priority or user.
 
-use serde::Serialize;
+use std::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
 
 use super::asked::order_of;
 pub use super::asked::{GroupBy, UNKNOWN, UNMATCHED};
 use super::censoring::Censoring;
+pub use super::ends::EndRow;
 use super::fold::Study;
 pub use super::meter::CpuDefinition;
 use super::meter::Meter;
 use super::outcomes::Classes;
+use super::sums::ReasonSum;
 use crate::units::CpuTime;
 
 /// One line of a ledger.
@@ -37,6 +41,22 @@ pub struct LedgerRow {
     pub largest_job_share: Option<f64>,
 }
 
+/// What the jobs of an outcome spent that ended for one reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ReasonAmount {
+    /// The outcome of the jobs.
+    pub outcome: String,
+    /// The reason, as the log records it.
+    pub end_reason: String,
+    /// Jobs.
+    pub jobs: u64,
+    /// The amount, in the ledger's unit.
+    pub amount: f64,
+    /// Share of the total.
+    pub share: Option<f64>,
+}
+
 /// CPU time (or memory time) per outcome.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
@@ -50,6 +70,12 @@ pub struct Ledger {
     pub unit: &'static str,
     /// Per outcome (and group).
     pub rows: Vec<LedgerRow>,
+    /// The amounts of all attempts by how they ended; `None` if the amounts or the ends are not known,
+    /// or the definition (`published`) has only jobs. With `outside_attempts` they add up to the total.
+    pub ends: Option<Vec<EndRow>>,
+    /// The amounts of jobs by outcome and reason, the largest of an outcome first; empty if the log
+    /// records no reasons.
+    pub reasons: Vec<ReasonAmount>,
     /// The amount of jobs without a row in `job_events`.
     pub unmatched: f64,
     /// The amount of windows, or parts of them, outside of attempts.
@@ -118,6 +144,8 @@ pub fn ledger(study: &Study) -> Ledger {
         classes: asked.classes,
         unit: study.unit(),
         rows,
+        ends: study.ends.filter(|_| is_known).map(|ends| ends.rows(total)),
+        reasons: if known && is_known { reasons(study, total) } else { Vec::new() },
         unmatched: unmatched.seconds(),
         outside_attempts: study.outside.seconds(),
         total: total.seconds(),
@@ -132,4 +160,22 @@ pub fn ledger(study: &Study) -> Ledger {
         attempts_with_cpu_time: study.attempts_with_cpu_time,
         censoring: study.censoring(),
     }
+}
+
+/// The amounts by outcome and reason.
+fn reasons(study: &Study, total: CpuTime) -> Vec<ReasonAmount> {
+    let names = study.outcomes();
+    let rows = study.reasons.0.iter().flat_map(|(&outcome, reasons)| {
+        let mut reasons: Vec<_> = reasons.iter().collect();
+        reasons.sort_by_key(|(_, sum)| Reverse(sum.cpu));
+        let row = move |(reason, sum): (&String, &ReasonSum)| ReasonAmount {
+            outcome: names.get(outcome).copied().unwrap_or(UNMATCHED).to_owned(),
+            end_reason: reason.clone(),
+            jobs: sum.jobs,
+            amount: sum.cpu.seconds(),
+            share: sum.cpu.share_of(total),
+        };
+        reasons.into_iter().map(row)
+    });
+    rows.collect()
 }

@@ -9,6 +9,7 @@ pub mod checks;
 pub mod counted;
 pub mod course;
 pub mod distributions;
+mod ends;
 pub mod episodes;
 pub mod first_end;
 pub mod fold;

@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::asked::{Asked, GroupBy, JobRow, KillStep};
 use super::counted::{Edges, Value};
+use super::ends::EndSums;
 use super::fold::{Study, republish, row_of};
 use super::ledger::CpuDefinition;
 use super::meter::{MemoryDefinition, Meter, Resource};
@@ -16,11 +17,12 @@ use super::samples::{Collector, JobSize, Samples, Split, What, edges_of};
 use crate::facts::jobs::{Jobs, terminal_of_name};
 use crate::facts::tables::{Fact, Facts};
 use crate::facts::task_values::{Wait, WaitEnd};
+use crate::facts::tasks::EndedBy;
 use crate::facts::window::Windows;
 use crate::faults::Usage;
 use crate::lake::Lake;
 use crate::schema::{EventType, Table};
-use crate::units::CpuTime;
+use crate::units::{CpuRate, CpuTime};
 
 /// Whether the facts are enough to apply a rule: only `events` without spared groups.
 fn can_tell(rule: &RuleGrid) -> bool {
@@ -257,7 +259,33 @@ fn add_attempts(study: &mut Study, facts: &Facts, windows: Windows) {
             study.attempt_edges.add(windows.is_before(start_us), end_us.is_none());
         }
     }
+    study.ends = ends_of(attempts, study.asked.meter, windows);
     add_restarts(study, attempts);
+}
+
+/// What attempts spent, by how they ended; `None` if the fact about attempts does not have the
+/// amount.
+fn ends_of(attempts: Fact<'_>, meter: Meter, windows: Windows) -> Option<EndSums> {
+    let rate = |request: Option<f32>| match meter {
+        Meter::Cpu(CpuDefinition::Slots) => Some(CpuRate::ONE),
+        Meter::Cpu(CpuDefinition::Requested) => Some(request.map_or(CpuRate::ZERO, CpuRate::new)),
+        _ => None,
+    };
+    let mut all = EndSums::default();
+    let requests = attempts.maybe_singles("cpu_request");
+    let times = attempts.ints("start_us").iter().zip(attempts.maybe_ints("end_us"));
+    for (((&start_us, end_us), ended_by), request) in
+        times.zip(attempts.maybe_ints("ended_by")).zip(requests)
+    {
+        let ended_by = match ended_by {
+            Some(code) => EndedBy::Event(EventType::of(code)?),
+            None if end_us.is_some() => EndedBy::Job,
+            None => EndedBy::Nothing,
+        };
+        let end_us = end_us.unwrap_or(windows.task_end_us).max(start_us);
+        all.add(ended_by, rate(request)?.over(end_us - start_us));
+    }
+    Some(all)
 }
 
 /// Counts the attempts after the first of their task, and those that follow an eviction.

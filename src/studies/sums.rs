@@ -72,6 +72,43 @@ impl LedgerSums {
     }
 }
 
+/// Sums over jobs by their outcome and the reason that a log gives for their end.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct ReasonSums(pub(super) BTreeMap<usize, BTreeMap<String, ReasonSum>>);
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct ReasonSum {
+    pub(super) jobs: u64,
+    pub(super) cpu: CpuTime,
+}
+
+impl ReasonSums {
+    pub(super) fn add(&mut self, row: &JobRow<'_>) {
+        if let Some(reason) = row.reason {
+            self.merge_one(row.outcome, reason, ReasonSum { jobs: 1, cpu: row.cpu });
+        }
+    }
+
+    fn merge_one(&mut self, outcome: usize, reason: &str, other: ReasonSum) {
+        let of_outcome = self.0.entry(outcome).or_default();
+        if !of_outcome.contains_key(reason) {
+            of_outcome.insert(reason.to_owned(), ReasonSum::default());
+        }
+        if let Some(own) = of_outcome.get_mut(reason) {
+            own.jobs += other.jobs;
+            own.cpu += other.cpu;
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        for (outcome, reasons) in other.0 {
+            for (reason, sum) in reasons {
+                self.merge_one(outcome, &reason, sum);
+            }
+        }
+    }
+}
+
 /// A finished job with a condemned task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]

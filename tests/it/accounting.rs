@@ -1,5 +1,6 @@
 //! Studies of accounting logs: what is charged, what is unknown, and what is refused.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use proptest::prelude::*;
@@ -7,6 +8,9 @@ use proptest::prelude::*;
 use super::support::Place;
 
 const ROW: &str = "2024-01-01T00:00:00Z|2024-01-01T00:00:10Z|2024-01-01T00:01:50Z";
+
+/// States in which a job of Slurm ends.
+const STATES: [&str; 5] = ["COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY"];
 
 /// A lake of a Slurm export with a header.
 fn of_slurm(header: &str, lines: &[String]) -> Place {
@@ -23,13 +27,17 @@ proptest! {
     /// it ran, without suspensions, as a sum over the lines gives.
     #[test]
     fn a_job_is_charged_for_the_time_that_it_ran(
-        jobs in prop::collection::vec((0_i32..1_000, 1_i32..5_000, 0_i32..3_000, 1_i32..64), 1..30),
+        jobs in prop::collection::vec((0_i32..1_000, 1_i32..5_000, 0_i32..3_000, 1_i32..64, 0..STATES.len()), 1..30),
     ) {
         let (mut lines, mut processor_s, mut slot_s) = (Vec::new(), 0, 0);
-        for (id, &(wait, run, suspended, cpus)) in jobs.iter().enumerate() {
+        let mut by_state: BTreeMap<&str, (u64, i32)> = BTreeMap::new();
+        for (id, &(wait, run, suspended, cpus, state)) in jobs.iter().enumerate() {
+            let state = STATES[state];
+            let sum = by_state.entry(state).or_default();
+            *sum = (sum.0 + 1, sum.1 + run * cpus);
             let start = 1_000 + wait;
             let end = start + run + suspended;
-            lines.push(format!("{id}|u{}|COMPLETED|1000|{start}|{end}|{run}|{cpus}", id % 3));
+            lines.push(format!("{id}|u{}|{state}|1000|{start}|{end}|{run}|{cpus}", id % 3));
             processor_s += run * cpus;
             slot_s += run;
         }
@@ -37,6 +45,17 @@ proptest! {
         let total = |args: &[&str]| place.run(args).ok().json()["total"].as_f64().unwrap();
         prop_assert_eq!(total(&["account", "--cpu", "requested", "--format", "json"]), f64::from(processor_s));
         prop_assert_eq!(total(&["account", "--cpu", "slots", "--format", "json"]), f64::from(slot_s));
+        // By reason, and by the end of attempts: each job has one.
+        let ledger = place.run(&["account", "--cpu", "requested", "--format", "json"]).ok().json();
+        let reasons = ledger["reasons"].as_array().unwrap().iter().map(|row| {
+            (row["end_reason"].as_str().unwrap(), (row["jobs"].as_u64().unwrap(), row["amount"].as_f64().unwrap()))
+        });
+        let expected = by_state.iter().map(|(state, (jobs, sum))| (*state, (*jobs, f64::from(*sum))));
+        prop_assert_eq!(reasons.collect::<BTreeMap<_, _>>(), expected.collect::<BTreeMap<_, _>>());
+        let finished = by_state.get("COMPLETED").map(|sum| f64::from(sum.1));
+        let ends = ledger["ends"].as_array().unwrap();
+        let own = ends.iter().find(|row| row["end"] == "finished").map(|row| row["amount"].as_f64().unwrap());
+        prop_assert_eq!(own, finished);
         let args = ["fairness", "--cpu", "requested", "--format", "json"];
         let found = place.run(&args).ok().json()["total_cpu_s"].as_f64().unwrap();
         prop_assert!((found - f64::from(processor_s)).abs() <= 1e-9 * found, "{found}, not {processor_s}");

@@ -67,6 +67,9 @@ fn write(place: &Place, jobs: &[Job], hole: usize) {
 
 const TERMINAL: [u32; 5] = [2, 3, 4, 5, 6];
 
+/// How an attempt ends with an event, by its type.
+const ENDED: [&str; 7] = ["", "rescheduled", "evicted", "failed", "finished", "killed", "lost"];
+
 /// Sums over attempts, from the raw events, s.
 #[derive(Default)]
 struct Expected {
@@ -76,6 +79,8 @@ struct Expected {
     closed_s: u64,
     /// The last instant at which an attempt runs.
     last: u64,
+    /// By how they ended: attempts, and their length.
+    ends: BTreeMap<&'static str, (u64, u64)>,
 }
 
 fn brute_force(jobs: &[Job], hole: usize, with_job: bool) -> Expected {
@@ -99,16 +104,18 @@ fn brute_force(jobs: &[Job], hole: usize, with_job: bool) -> Expected {
                 let next = events[place + 1..]
                     .iter()
                     .find(|event| event.1 == 1 || TERMINAL.contains(&event.1));
-                let end = match (next, job_end) {
-                    (Some(next), _) => next.0,
+                let (end, how) = match (next, job_end) {
+                    (Some(next), _) => (next.0, ENDED[next.1 as usize]),
                     (None, Some(end)) if with_job && end < window_end => {
                         found.closed += 1;
                         found.closed_s += end.max(*start) - start;
-                        end.max(*start)
+                        (end.max(*start), "with job")
                     }
-                    (None, _) => window_end,
+                    (None, _) => (window_end, "open"),
                 };
                 found.total += end - start;
+                let sum = found.ends.entry(how).or_default();
+                *sum = (sum.0 + 1, sum.1 + end - start);
                 found.last = found.last.max(if *start < end { end } else { 0 });
             }
         }
@@ -121,19 +128,24 @@ proptest! {
 
     /// The ledger of every engine and definition equals that of the raw events.
     #[test]
-    #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn an_attempt_never_outlasts_its_job(jobs in jobs(), hole in 1..PARTS - 1) {
         let place = Place::new();
         write(&place, &jobs, hole);
         place.ingest(&["--buckets", "3"]).ok();
         for (choice, with_job) in [("job-end", true), ("window-end", false)] {
-            let Expected { total, closed, closed_s, last } = brute_force(&jobs, hole, with_job);
-            for (cpu, engine) in [("slots", "native"), ("requested", "native"), ("slots", "polars")] {
+            let Expected { total, closed, closed_s, last, ends } = brute_force(&jobs, hole, with_job);
+            let engines = if cfg!(feature = "sql") { &["native", "polars"][..] } else { &["native"] };
+            for (cpu, engine) in ["slots", "requested"].iter().flat_map(|cpu| engines.iter().map(move |own| (*cpu, *own))) {
                 let args = ["account", "--cpu", cpu, "--open-attempts", choice, "--engine", engine];
                 let ledger = place.run(&[&args[..], &["--format", "json"]].concat()).ok().json();
                 #[expect(clippy::cast_precision_loss, reason = "a few hundred seconds")]
                 let seconds = |slots: u64| slots as f64 * if cpu == "slots" { 1.0 } else { 0.5 };
                 prop_assert_eq!(&ledger["total"], seconds(total), "{} {}", cpu, engine);
+                let found: BTreeMap<&str, (u64, f64)> = rows(&ledger["ends"]).map(|row| {
+                    (row["end"].as_str().unwrap(), (row["attempts"].as_u64().unwrap(), row["amount"].as_f64().unwrap()))
+                }).collect();
+                let ends = ends.iter().map(|(how, (count, sum))| (*how, (*count, seconds(*sum))));
+                prop_assert_eq!(found, ends.collect(), "{} {}", cpu, engine);
                 prop_assert_eq!(&ledger["attempts_closed_with_job"], closed);
                 prop_assert_eq!(&ledger["closed_with_job_cpu"], seconds(closed_s));
             }
@@ -151,6 +163,11 @@ proptest! {
             prop_assert!(ends.map(|end| end + start).fold(0.0, f64::max) == last, "{users:?}");
         }
     }
+}
+
+/// The rows of a table in an answer.
+fn rows(table: &Value) -> impl Iterator<Item = &Value> {
+    table.as_array().unwrap().iter()
 }
 
 /// The table of `verify` by name.

@@ -104,6 +104,39 @@ fn account_gives_the_sums_of_the_queries() {
     }
 }
 
+/// Promise: the amounts by how attempts ended are those of the attempts (`query q17`), whatever became
+/// of their jobs, and with what lies outside of attempts they add up to the total. The published
+/// definition has only jobs.
+#[test]
+fn account_gives_what_attempts_spent_by_how_they_ended() {
+    let place = golden_lake("3");
+    for (cpu, column) in
+        [("slots", "slots_s"), ("requested", "requested_s"), ("measured", "measured_s")]
+    {
+        let ledger = place.run(&["account", "--cpu", cpu, "--format", "json"]).ok().json();
+        let (mut expected, mut counts) = (Sums::new(), BTreeMap::<String, u64>::new());
+        for row in answer("q17_attempt_facts") {
+            // An attempt without usage windows spent nothing that is known.
+            let spent = row[column].parse::<f64>().unwrap_or(0.0);
+            *expected.entry(row["ended"].clone()).or_default() += spent;
+            *counts.entry(row["ended"].clone()).or_default() += 1;
+        }
+        let ends = ledger["ends"].as_array().unwrap();
+        let name = |row: &serde_json::Value| row["end"].as_str().unwrap().to_owned();
+        let found: Sums =
+            ends.iter().map(|row| (name(row), row["amount"].as_f64().unwrap())).collect();
+        assert_eq!(found, expected, "{cpu}");
+        let found: BTreeMap<String, u64> =
+            ends.iter().map(|row| (name(row), row["attempts"].as_u64().unwrap())).collect();
+        assert_eq!(found, counts, "{cpu}");
+        let sum = expected.values().sum::<f64>() + ledger["outside_attempts"].as_f64().unwrap();
+        let total = ledger["total"].as_f64().unwrap();
+        assert!((sum - total).abs() <= 1e-12 * total, "{cpu}: {sum}, not {total}");
+    }
+    let ledger = place.run(&["account", "--cpu", "published", "--format", "json"]).ok().json();
+    assert_eq!(ledger["ends"], serde_json::Value::Null);
+}
+
 #[test]
 fn sweep_gives_the_sums_of_the_queries() {
     let place = golden_lake("3");

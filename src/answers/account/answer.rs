@@ -10,6 +10,7 @@ use crate::results::envelope::there;
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::studies::censoring::Censoring;
+use crate::studies::ledger::{EndRow, ReasonAmount};
 use crate::studies::meter::{Meter, Resource};
 use crate::studies::outcomes::Classes;
 
@@ -26,6 +27,12 @@ pub struct AccountAnswer {
     pub unit: Cow<'static, str>,
     /// Per outcome (and group).
     pub rows: TableRows<AccountRow>,
+    /// The amounts of all attempts by how they ended, which with `outside_attempts` add up to the
+    /// total; `None` if that is not known.
+    pub ends: Option<Vec<EndRow>>,
+    /// The amounts by outcome and reason, if a log records reasons.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<ReasonAmount>,
     /// The amount of jobs without a row in `job_events`. This and the next two are `None` if no
     /// attempt records the amount.
     pub unmatched: Option<f64>,

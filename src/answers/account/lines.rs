@@ -1,13 +1,24 @@
 //! The ledger in single lines.
 
+use std::iter;
+
+use super::details::ends_line;
 use super::result::unknown;
+use crate::answers::edges;
 use crate::digits;
 use crate::studies::ledger::{CpuDefinition, Ledger};
 use crate::studies::meter::{MemoryDefinition, Meter};
 
+/// The notes about a ledger: that it closes, what was counted as 0 or twice, what attempts did, and what
+/// crosses the edges of the window.
+pub fn lines(ledger: &Ledger) -> Vec<String> {
+    let further = [counts_line(ledger), ends_line(ledger)].into_iter().flatten();
+    iter::once(closing_line(ledger)).chain(further).chain([edges::of_ledger(ledger)]).collect()
+}
+
 /// The line that shows that the ledger closes: its parts and their total. If the amounts are
 /// unknown, the reason.
-pub fn closing_line(ledger: &Ledger) -> String {
+pub(super) fn closing_line(ledger: &Ledger) -> String {
     if !ledger.is_known {
         return unknown(ledger);
     }
@@ -23,7 +34,7 @@ pub fn closing_line(ledger: &Ledger) -> String {
 }
 
 /// The line about what was counted as 0, twice, or by the CPU time of a log; `None` for `slots`.
-pub fn counts_line(ledger: &Ledger) -> Option<String> {
+fn counts_line(ledger: &Ledger) -> Option<String> {
     let requested = || {
         format!(
             "{} attempts: {} without a request, counted as 0",

@@ -4,6 +4,7 @@
 
 mod answer;
 mod charts;
+mod details;
 mod lines;
 mod plan;
 mod result;
@@ -19,8 +20,9 @@ use crate::studies::meter::Meter;
 
 pub use answer::AccountAnswer;
 pub(crate) use charts::chart;
+pub use details::put_details;
 pub(crate) use lines::cpu_time_line;
-pub use lines::{closing_line, counts_line};
+pub use lines::lines;
 pub use plan::{AccountPlan, CpuChoice};
 pub use result::answer;
 pub(crate) use result::unknown_of;
@@ -45,12 +47,21 @@ pub static KINDS: [Kind<'static>; 2] = [
         meters: true,
         sentence: Some(sentence),
         quality: Some(|it| it.found::<AccountAnswer>()?.closed()),
+        names: Some(|it| it.found().map(AccountAnswer::names).unwrap_or_default()),
         figure: Some("account-"),
+        captions: &[
+            ("account-ends", "CPU time by how attempts ended"),
+            ("account-reasons", "CPU time by the reason of the end"),
+        ],
         ..Kind::called("account", "CPU time by outcome").holding::<AccountAnswer>()
     },
     Kind {
         tables: &[Table::JobEvents, Table::TaskEvents],
         meters: true,
+        captions: &[
+            ("account-memory-ends", "Memory time by how attempts ended"),
+            ("account-memory-reasons", "Memory time by the reason of the end"),
+        ],
         ..Kind::called("account-memory", "Memory time by outcome").holding::<AccountAnswer>()
     },
 ];

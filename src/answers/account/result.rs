@@ -1,13 +1,17 @@
 //! The answer in all its forms, from a ledger.
 
+use std::iter;
+
 use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
 use super::answer::AccountAnswer;
 use super::charts::chart;
+use super::details;
 use super::plan::AccountPlan;
 use super::{SHARES, kind_of};
 use crate::answers::study::settings;
+use crate::charts::Chart;
 use crate::digits;
 use crate::facts::window::Windows;
 use crate::results::rows::TableRows;
@@ -34,11 +38,17 @@ pub fn answer<'a>(
                 "classes": ledger.classes, "windows": windows,
             }),
         ),
-        charts: vec![(
-            format!("{}-{}", kind_of(ledger.meter).name, ledger.meter),
-            chart(ledger, &plan.groups()),
-        )],
+        charts: charts(plan, ledger),
     }
+}
+
+/// The bars of outcomes, and those that show something else.
+fn charts(plan: &AccountPlan, ledger: &Ledger) -> Vec<(String, Chart)> {
+    let name = format!("{}-{}", kind_of(ledger.meter).name, ledger.meter);
+    let further = details::charts(ledger);
+    let further = further.into_iter().map(|(part, chart)| (format!("{name}-{part}"), chart));
+    let further: Vec<_> = further.collect();
+    iter::once((name, chart(ledger, &plan.groups()))).chain(further).collect()
 }
 
 /// The answer as it is stored; its rows are those of `table`.
@@ -51,6 +61,8 @@ pub(crate) fn found(ledger: &Ledger, table: &RecordBatch) -> AccountAnswer {
         classes: ledger.classes,
         unit: ledger.unit.into(),
         rows: TableRows::of(table),
+        ends: ledger.ends.clone(),
+        reasons: ledger.reasons.clone(),
         unmatched: known(ledger.unmatched),
         outside_attempts: known(ledger.outside_attempts),
         total: known(ledger.total),

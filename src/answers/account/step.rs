@@ -1,6 +1,7 @@
 //! The step of an analysis.
 
 use super::KINDS;
+use super::details::{ends_line, put_details};
 use super::lines::closing_line;
 use super::plan::AccountPlan;
 use super::result::answer;
@@ -29,9 +30,14 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
     let book = ledger(&work.outcomes(&asked)?);
     let table = table_of(&book, &plan.groups());
     let answer = answer(&plan, &book, work.windows, &table);
-    work.store(&answer)?;
+    let mut files = work.files(answer.kind.name)?;
+    put_details(&book, &mut files)?;
+    work.publish(&answer, files)?;
     let title = format!("{} per outcome ({})", asked.meter.resource().title(), book.meter);
     work.show(&title, &answer)?;
     work.note(closing_line(&book));
+    if let Some(line) = ends_line(&book) {
+        work.note(line);
+    }
     Ok(None)
 }

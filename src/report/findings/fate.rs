@@ -77,7 +77,10 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
         let most = largest(answer, outcome).filter(|share| MOST <= *share);
         most.map_or_else(String::new, |share| format!(" ({} of it by one job)", percent(share)))
     };
-    let told = |own: &str| format!("{}{}", percent(share(own)), of_one(own));
+    let told = |own: &str| {
+        let reason = answer.main_reason(own).map(|said| format!(" ({said})"));
+        format!("{}{}", percent(share(own)), reason.unwrap_or_else(|| of_one(own)))
+    };
     let lost: Vec<String> =
         lossy.iter().map(|own| format!("{} {}", jobs_of(own), told(own))).collect();
     let [within, at_end, after] =
@@ -100,9 +103,17 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     let is_google = stored.source.as_deref().is_some_and(|source| source.starts_with("google"));
     let services = if is_google && share("finished") < share("killed") { SERVICES } else { "" };
     Some(Told::Shown(format!(
-        "{} of {amount} went to jobs that did not finish: {lost}; finished jobs {finished}{open}{after}{services}",
-        percent(in_all)
+        "{} of {amount} went to jobs that did not finish: {lost}; finished jobs {finished}{open}{}{after}{services}",
+        percent(in_all),
+        by_ends(answer)
     )))
+}
+
+/// A sentence about what the attempts did; empty if it is what became of their jobs.
+fn by_ends(answer: &AccountAnswer) -> String {
+    answer.by_ends().map_or_else(String::new, |ends| {
+        format!(". By how the attempts ended, whatever became of their jobs: {ends}")
+    })
 }
 
 /// What a kill may be.

@@ -144,6 +144,36 @@ fn waste_is_what_failed_and_killed_jobs_used_and_running_ones_are_open() {
     );
 }
 
+/// Promise: the main reason of an outcome is told if the outcome has several and is large, and what
+/// the attempts did if that is something else than what became of their jobs.
+#[test]
+fn waste_says_its_main_reason_and_what_the_attempts_did() {
+    let row = |outcome: &str, share: f64| json!({"outcome": outcome, "jobs": 9, "share": share});
+    let reason = |outcome: &str, end_reason: &str, jobs: u64, share: f64| json!({"outcome": outcome, "end_reason": end_reason, "jobs": jobs, "amount": share * 2000.0, "share": share});
+    let end = |end: &str, share: f64| json!({"end": end, "attempts": 7, "amount": share * 2000.0, "share": share});
+    let of = |ends: Vec<Value>| {
+        json!({"answer": {"total": 2000.0, "unit": "NCU-s", "cpu": "requested",
+            "rows": [row("finished", 0.5), row("failed", 0.3), row("killed", 0.192), row("other", 0.008)],
+            "ends": ends,
+            "reasons": [reason("failed", "TIMEOUT", 2, 0.2), reason("failed", "FAILED", 7, 0.1),
+                reason("killed", "CANCELLED", 9, 0.192),
+                reason("other", "PREEMPTED", 4, 0.007), reason("other", "CANCELLED", 5, 0.001)]}})
+    };
+    let jobs = "shown: 50.0 % of 2,000 NCU-s went to jobs that did not finish: killed jobs requested \
+        19.2 %, failed jobs 30.0 % (20.0 % in 2 jobs that ended as TIMEOUT) and jobs with another outcome \
+        0.8 %; finished jobs 50.0 %";
+    let same = of(vec![end("finished", 0.5), end("failed", 0.3), end("killed", 0.2)]);
+    assert_eq!(said(by(waste, &same)), jobs);
+    let other = of(vec![end("finished", 0.6), end("evicted", 0.0004), end("open", 0.3996)]);
+    assert_eq!(
+        said(by(waste, &other)),
+        format!(
+            "{jobs}. By how the attempts ended, whatever became of their jobs: finished 60.0 %, still \
+            running 40.0 %"
+        )
+    );
+}
+
 fn a_sweep(gain: f64, [low, net, high]: [f64; 3], largest: f64) -> Value {
     json!({"answer": {"unit": "task-s", "rule": "events", "rows": [], "finished_jobs_with_tasks": 14,
         "rules": [{"rule": "restarts", "rows": [{"threshold": 1, "harmed_jobs": 7,

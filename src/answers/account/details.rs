@@ -1,0 +1,231 @@
+//! The amounts of a ledger by how attempts ended, and by the reasons that a log records.
+//!
+//! In: a ledger. Out: two further tables, their bars, and sentences about what the outcomes of jobs do
+//! not show.
+
+use arrow::record_batch::RecordBatch;
+
+use super::answer::AccountAnswer;
+use super::kind_of;
+use crate::answers::sentences::{self, percent};
+use crate::charts::{Bar, BarChart, Chart, outcome_tone};
+use crate::digits::{self, counted};
+use crate::faults::Result;
+use crate::results::frame::Frame;
+use crate::results::store::Files;
+use crate::studies::ledger::{EndRow, Ledger, ReasonAmount};
+
+/// The further tables of a ledger: the part of their names after that of the result, and their titles.
+pub(super) const ENDS: &str = "ends";
+pub(super) const REASONS: &str = "reasons";
+
+/// The smallest difference of shares that counts.
+const APART: f64 = 0.001;
+
+/// The smallest share of an outcome whose main reason is told.
+const LARGE: f64 = 0.01;
+
+/// The most bars of reasons.
+const REASONS_MAX: usize = 16;
+
+/// Stores the further tables: each if it shows something else than the table of outcomes.
+///
+/// # Errors
+/// A file could not be written.
+pub fn put_details(ledger: &Ledger, files: &mut Files) -> Result<()> {
+    let name = |part: &str| format!("{}-{part}", kind_of(ledger.meter).name);
+    if let Some(rows) = ledger.ends.as_deref().filter(|rows| is_other(ledger, rows)) {
+        files.table(&name(ENDS), &ends_table(ledger, rows))?;
+    }
+    if has_reasons(ledger) {
+        files.table(&name(REASONS), &reasons_table(ledger))?;
+    }
+    Ok(())
+}
+
+fn ends_table(ledger: &Ledger, rows: &[EndRow]) -> RecordBatch {
+    let frame = Frame::default()
+        .text("ended", rows.iter().map(|row| row.end.as_str()))
+        .about("How the attempts ended: `with job` at the end of their job, `open` at that of the window")
+        .count("attempts", rows.iter().map(|row| row.attempts))
+        .float(ledger.meter.column(), rows.iter().map(|row| Some(row.amount)));
+    shares(frame, ledger, rows.iter().map(|row| row.share))
+}
+
+fn reasons_table(ledger: &Ledger) -> RecordBatch {
+    let rows = || ledger.reasons.iter();
+    let frame = Frame::default()
+        .text("outcome", rows().map(|row| row.outcome.as_str()))
+        .text("end_reason", rows().map(|row| row.end_reason.as_str()))
+        .count("jobs", rows().map(|row| row.jobs))
+        .float(ledger.meter.column(), rows().map(|row| Some(row.amount)));
+    shares(frame, ledger, rows().map(|row| row.share))
+}
+
+/// The columns after an amount.
+fn shares(
+    frame: Frame,
+    ledger: &Ledger,
+    shares: impl ExactSizeIterator<Item = Option<f64>>,
+) -> RecordBatch {
+    let resource = ledger.meter.resource();
+    frame
+        .about(&format!("{}, in the unit that `unit` names", resource.title()))
+        .unit(ledger.unit)
+        .text("unit", (0..shares.len()).map(|_| ledger.unit))
+        .float("share", shares)
+        .about(&format!("Share of the {} of all attempts", resource.noun()))
+        .batch()
+}
+
+/// Whether the ends of attempts show something else than the outcomes of jobs: what attempts that
+/// finished spent is not what jobs that finished spent.
+fn is_other(ledger: &Ledger, rows: &[EndRow]) -> bool {
+    let of_attempts: f64 = finished(rows);
+    let of_jobs = ledger.rows.iter().filter(|row| row.outcome == FINISHED);
+    let of_jobs: f64 = of_jobs.filter_map(|row| row.share).sum();
+    APART < (of_attempts - of_jobs).abs()
+}
+
+/// Whether the jobs of any outcome ended for several reasons.
+fn has_reasons(ledger: &Ledger) -> bool {
+    ledger.reasons.windows(2).any(|rows| rows[0].outcome == rows[1].outcome)
+}
+
+fn finished(rows: &[EndRow]) -> f64 {
+    rows.iter().filter(|row| row.end == FINISHED).filter_map(|row| row.share).sum()
+}
+
+/// The outcome of jobs, and the end of attempts.
+const FINISHED: &str = "finished";
+
+/// The bars of the further tables, by the part of their name: each if it shows something else than the
+/// bars of outcomes.
+pub(super) fn charts(ledger: &Ledger) -> Vec<(&'static str, Chart)> {
+    let ends = ledger.ends.as_deref().filter(|rows| is_other(ledger, rows));
+    let ends = ends.map(|rows| (ENDS, ends_chart(ledger, rows)));
+    let reasons = has_reasons(ledger).then(|| (REASONS, reasons_chart(ledger)));
+    ends.into_iter().chain(reasons).collect()
+}
+
+fn ends_chart(ledger: &Ledger, rows: &[EndRow]) -> Chart {
+    let all = rows.iter().map(|row| (words(&row.end).to_owned(), tone(&row.end), row.amount));
+    let caption = "It counts what attempts did: a task that finished in a job that was killed later has \
+        finished, and what an evicted attempt had done is lost, whatever became of its job.";
+    bars(ledger, "per end of attempts", all.collect(), caption)
+}
+
+fn reasons_chart(ledger: &Ledger) -> Chart {
+    let mut amounts: Vec<f64> = ledger.reasons.iter().map(|row| row.amount).collect();
+    amounts.sort_by(|one, other| other.total_cmp(one));
+    let least = amounts.get(REASONS_MAX - 1).copied().unwrap_or(0.0);
+    let drawn = ledger.reasons.iter().filter(|row| least <= row.amount && 0.0 < row.amount);
+    let label = |row: &ReasonAmount| match row.outcome.as_str() {
+        // The reason says what it was.
+        "other" => row.end_reason.clone(),
+        outcome => format!("{outcome}: {}", row.end_reason),
+    };
+    let all = drawn.take(REASONS_MAX);
+    let all = all.map(|row| (label(row), row.outcome.clone(), row.amount));
+    let caption = "By the outcome of jobs and the reason that the log gives for their end.";
+    bars(ledger, "per reason of the end", all.collect(), caption)
+}
+
+/// Bars of amounts: label, outcome and amount.
+fn bars(ledger: &Ledger, of: &str, all: Vec<(String, String, f64)>, caption: &str) -> Chart {
+    let top = all.iter().map(|one| one.2).fold(0.0, f64::max);
+    let (unit, per) = digits::unit_of_use(ledger.unit, top);
+    let resource = ledger.meter.resource();
+    let share = |amount: f64| if ledger.total == 0.0 { 0.0 } else { amount / ledger.total };
+    let bars: Vec<Bar> = all
+        .into_iter()
+        .map(|(label, outcome, amount)| Bar {
+            tone: outcome_tone(&outcome),
+            note: sentences::label(share(amount)),
+            label,
+            value: amount / per,
+        })
+        .collect();
+    Chart::Bars(BarChart {
+        title: format!("{} {of} ({})", resource.title(), ledger.meter),
+        caption: format!(
+            "{}{}, total {} {unit}. {caption}",
+            sentences::largest_part(&bars, ledger.total / per),
+            sentences::meaning_of_meter(ledger.meter),
+            digits::six_digits(ledger.total / per),
+        ),
+        value_axis: format!("{} ({unit})", resource.noun()),
+        bars,
+    })
+}
+
+/// An end in the words of sentences and bars.
+fn words(end: &str) -> &str {
+    match end {
+        "open" => "still running",
+        "with job" => "closed with their job",
+        other => other,
+    }
+}
+
+/// The outcome that has the colour of an end.
+fn tone(end: &str) -> String {
+    if end == "open" { "running" } else { end }.to_owned()
+}
+
+/// What the ends mean that are no outcome.
+const MEANINGS: [(&str, &str); 3] = [
+    ("rescheduled", "ended by the next SCHEDULE of its task, without a recorded end"),
+    ("with job", "without a recorded end: closed at the end of its job"),
+    ("open", "still running at the end of the window"),
+];
+
+impl AccountAnswer {
+    /// What the names of ends mean, if the page has a table of them.
+    pub(super) fn names(&self) -> Vec<(String, String)> {
+        let rows = self.ends.as_deref().filter(|_| self.by_ends().is_some()).unwrap_or_default();
+        let is_there = |end: &str| rows.iter().any(|row| row.end == end);
+        let all = MEANINGS.iter().filter(|(end, _)| is_there(end));
+        all.map(|(end, meaning)| ((*end).to_owned(), (*meaning).to_owned())).collect()
+    }
+
+    /// What the attempts did, if that is something else than what became of their jobs: `of this, still
+    /// running 74.6 %, evicted 10.5 %, ...`.
+    pub(crate) fn by_ends(&self) -> Option<String> {
+        let rows = self.ends.as_deref()?;
+        let of_jobs = self.sum_of(FINISHED, |row| row.share);
+        (APART < (finished(rows) - of_jobs).abs()).then(|| ends_told(rows)).flatten()
+    }
+
+    /// The reason for most of what the jobs of an outcome spent, if it has several: `12.5 % in 9 jobs
+    /// that ended as TIMEOUT`.
+    pub(crate) fn main_reason(&self, outcome: &str) -> Option<String> {
+        let own = || self.reasons.iter().filter(|row| row.outcome == outcome);
+        let all: f64 = own().filter_map(|row| row.share).sum();
+        let largest = own().max_by(|one, other| one.amount.total_cmp(&other.amount))?;
+        let ReasonAmount { end_reason, jobs, share, .. } = largest;
+        let is_told = |share: &f64| LARGE <= all && all < 2.0 * share && 1 < own().count();
+        let share = share.filter(is_told)?;
+        let jobs = counted(*jobs, "job");
+        Some(format!("{} in {jobs} that ended as {end_reason}", percent(share)))
+    }
+}
+
+/// The shares of the ends, the largest first.
+fn ends_told(rows: &[EndRow]) -> Option<String> {
+    let mut all: Vec<(f64, &EndRow)> = rows
+        .iter()
+        .filter_map(|row| Some((row.share?, row)))
+        .filter(|row| APART <= row.0)
+        .collect();
+    all.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let parts = all.iter().map(|(share, row)| format!("{} {}", words(&row.end), percent(*share)));
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The line about the ends of attempts; `None` if they show the same as the outcomes of jobs.
+pub(super) fn ends_line(ledger: &Ledger) -> Option<String> {
+    let rows = ledger.ends.as_deref().filter(|rows| is_other(ledger, rows))?;
+    Some(format!("by how attempts ended, whatever became of their jobs: {}", ends_told(rows)?))
+}
