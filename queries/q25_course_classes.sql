@@ -2,7 +2,7 @@
 -- Tables:   q01_job_outcomes, q02_task_outcomes, job_events, task_events
 -- Key:      measure, group_key
 -- Columns:  measure      what is counted, see below
---           group_key    the scheduling class; -1 for all, -2 where it is unknown
+--           group_key    the scheduling class; -2 where it is unknown
 --           part, whole  numerator and denominator of a share; for other numbers part is null, and whole
 --                        is the number of values
 --           value        part over whole, or the number; null where whole is 0

@@ -18,8 +18,8 @@ const EXAMPLES: &str = "Examples:\n  jobfate predict --lake lake\n  jobfate pred
 /// Each rule predicts, when a job is submitted or reaches --age, whether it will finish. It uses
 /// only jobs that had ended by then, so no later event can change a prediction. The positive class
 /// is "does not finish" (FAIL or KILL). A rule predicts it if its chance is larger than one half.
-/// The scores count jobs that were submitted within the window and whose last event is FINISH, FAIL
-/// or KILL. Rules learn from every such event.
+/// The scores count jobs with a SUBMIT within the window and FINISH, FAIL or KILL as the last event.
+/// Rules learn from every such end. All unknown users count as one user, and so do unknown names.
 ///
 /// --out adds scores by outcome, by day of submission and by predicted chance (calibration), and
 /// the ROC and precision-recall curves, as CSV, Parquet and charts.

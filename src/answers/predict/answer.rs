@@ -27,7 +27,7 @@ pub struct PredictAnswer {
     pub jobs_without_tasks: Option<u64>,
     /// All jobs.
     pub jobs_in_all: u64,
-    /// Jobs that ended but were submitted before the window.
+    /// Jobs that ended but were submitted before the window, or whose submission is not recorded.
     pub jobs_before_window: u64,
     /// Jobs without FINISH, FAIL or KILL as the last event.
     pub jobs_without_end: u64,

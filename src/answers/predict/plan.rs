@@ -20,9 +20,9 @@ pub struct PredictPlan {
 
     /// Predict when jobs reach this age, not at submission
     ///
-    /// 90s, 5m, 1h or 1d after the first SUBMIT, or the first event of a job without one. Only jobs
-    /// that have not ended by then are predicted, from what had ended by then; a job that failed by
-    /// then and came back later is left out.
+    /// 90s, 5m, 1h or 1d after the first SUBMIT. Only jobs that have not ended by then are predicted,
+    /// from what had ended by then, that instant included; a job that failed by then and came back
+    /// later is left out.
     #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH"))]
     pub age: Option<Length>,
 }
@@ -37,20 +37,21 @@ there is none
 overall rate
 - last-of-user: the job ends like the last ended job of the user
 - rate: the share of ended jobs of the same user and name that did not finish; the weight of a job \
-is halved each time `half_life` further such jobs have ended (`rate:half_life=5`). With few jobs, \
-this share is shrunk towards the rate of the user, which is shrunk towards the overall rate
+is halved each time `half_life` further such jobs have ended (`rate:half_life=5`). This share is \
+shrunk with the weight of one job towards that of the user, which has the same weights and is \
+shrunk likewise towards the overall rate
 - class: the rate of the scheduling class; the job finishes if none of the class has ended; left out \
 by default if the log has no classes
 - overall: the rate of all jobs
 - logistic: a logistic regression on all of these (the log-odds of the rates, the last jobs, how \
 many ended, the class); its weights move a step whenever a job ends (`logistic:step=0.05`)
-- hazard: `rate`, combined by Bayes' rule with the shares of finished and of other jobs that lasted \
-longer than --age, and then with the ended jobs of the same user and name that lasted as long; \
-without --age it is nearly the same as `rate`
+- hazard: `rate:half_life=5`, combined by Bayes' rule with the shares of finished and of other jobs \
+that lasted longer than --age, and then with the ended jobs of the same user and name that lasted \
+longer; without --age it is nearly the same as `rate`
 - hazard-events: `rate`, combined with the share of jobs that did not finish among those whose tasks \
 lasted as long and had as many events (`by=events` of the kill rule `history`); the mean over the \
-tasks that have started; it needs --age and `task_events`, and only jobs of which a task is loaded \
-are counted then, for every rule";
+tasks that have started; it needs --age and `task_events`, and only jobs of which a task has an event by \
+then are counted, for every rule";
 
 impl Default for PredictPlan {
     fn default() -> Self {

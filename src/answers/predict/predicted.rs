@@ -69,8 +69,8 @@ impl Predicted {
             }
         };
         format!(
-            "of {}, {short}{unseen}{} that ended but were submitted before the window and {} without FINISH, FAIL or \
-            KILL as the last event are not counted; rules learn from the ends of these jobs too",
+            "of {}, {short}{unseen}{} that ended but were submitted before the window (or have no recorded SUBMIT) and {} without FINISH, FAIL \
+            or KILL as the last event are not counted; rules learn from the ends of these jobs too",
             digits::counted(jobs, "job"),
             digits::grouped(jobs_before_window),
             digits::grouped(jobs_without_end)

@@ -32,7 +32,8 @@ pub struct Past {
     pub jobs_too_short: u64,
     /// Jobs.
     pub jobs: u64,
-    /// Jobs that ended but are not counted because they were submitted before the window.
+    /// Jobs that ended but are not counted because they were submitted before the window, or their
+    /// submission is not recorded.
     pub jobs_before_window: u64,
     /// Jobs not counted because their last event is not FINISH, FAIL or KILL.
     pub jobs_without_end: u64,
@@ -118,8 +119,11 @@ impl Part {
         self.rows.sort_unstable_by_key(|row| (row.job_id, row.at_us, row.file_order));
         let mut past = Past::default();
         for rows in self.rows.chunk_by(|one, other| one.job_id == other.job_id) {
-            let submit = rows.iter().find(|row| row.event == EventType::Submit).unwrap_or(&rows[0]);
-            let is_before = windows.has_begun_before(rows[0].at_us);
+            // A job whose submission is not recorded is asked about at its first row, for rules that
+            // kill and plan, and not counted: nobody could have predicted it when it was submitted.
+            let submit = rows.iter().find(|row| row.event == EventType::Submit);
+            let is_before = submit.is_none() || windows.has_begun_before(rows[0].at_us);
+            let submit = submit.unwrap_or(&rows[0]);
             let end = End::of(rows[rows.len() - 1].event);
             let truth = end.filter(|_| !is_before);
             past.jobs += 1;
@@ -207,8 +211,12 @@ impl Past {
         }
         // A job that is predicted at an age is asked about after all ends of that instant, wherever the
         // log has them.
-        let is_asked = |step: &Step| 0 < age_us && matches!(step.what, Happens::Submits { .. });
-        all.steps.par_sort_unstable_by_key(|step| (step.at_us, is_asked(step), step.row_id));
+        // One predicted at its first row is asked about before that row is known.
+        let is_asked = |step: &Step| matches!(step.what, Happens::Submits { .. });
+        let is_last = |step: &Step| 0 < age_us && is_asked(step);
+        all.steps.par_sort_unstable_by_key(|step| {
+            (step.at_us, is_last(step), step.row_id, !is_asked(step))
+        });
         let count = |names: &Names| u32::try_from(names.texts.len()).expect("fewer than 2^32");
         (all.user_count, all.name_count) = (count(&users), count(&names));
         Ok(all)

@@ -277,13 +277,15 @@ impl Mind<'_> {
 
     /// The mean over the tasks of a job that have begun; the rate from the past if none has.
     fn chance_of_stages(&self, pair: (u32, u32), job_id: i64) -> f64 {
-        let (mut sum, mut tasks) = (0.0, 0.0);
+        // Step by step, so that tasks with one chance have this chance as their mean, to the digit: jobs
+        // in one state are ties.
+        let (mut mean, mut tasks) = (0.0, 0.0);
         for (stage, count) in self.progress.into_iter().flat_map(|known| known.stages(job_id)) {
             let count = f64::from(count);
-            sum += count * self.ended.chance_at(pair, stage);
             tasks += count;
+            mean += (self.ended.chance_at(pair, stage) - mean) * (count / tasks);
         }
-        if tasks == 0.0 { self.ended.rate(pair) } else { sum / tasks }
+        if tasks == 0.0 { self.ended.rate(pair) } else { mean }
     }
 
     /// The chance that a job submitted now does not finish.
