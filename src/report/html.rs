@@ -188,13 +188,23 @@ impl Cell {
         Self::shown(escape(name).replace('+', "+<wbr>"), None)
     }
 
-    /// A short form of a name, which is its tooltip.
+    /// A short form of a name, which is its tooltip; rows that are filtered or downloaded have the name.
     pub(crate) fn short_of(name: &str, short: &str) -> Self {
         if name == short {
             return Self::name(name);
         }
         let html = format!("<span title=\"{}\">{}</span>", escape(name), escape(short));
-        Self::shown(html, None)
+        Self::shown(html, None).standing_for(name)
+    }
+
+    /// A short form of a name with a link to its page.
+    pub(crate) fn short_link(name: &str, short: &str, href: &str) -> Self {
+        let link = Self::link(short, href);
+        if name == short { link } else { link.standing_for(name) }
+    }
+
+    fn standing_for(self, name: &str) -> Self {
+        Self { beside: format!(" data-name=\"{}\"", escape(name)), ..self }
     }
 
     /// A name with a link to its page.
@@ -407,6 +417,14 @@ pub(super) fn facts<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_name_keeps_the_whole_one_for_filters_and_downloads() {
+        let whole = " data-name=\"abc\"";
+        assert_eq!(Cell::short_link("abc", "a…", "u.html").beside, whole);
+        assert_eq!(Cell::short_of("abc", "a…").beside, whole);
+        assert_eq!(Cell::short_link("abc", "abc", "u.html").beside, "");
+    }
 
     #[test]
     fn nothing_in_a_name_is_markup() {

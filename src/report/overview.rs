@@ -54,20 +54,23 @@ fn first_screen(findings: &Findings, assumed: &Assumed) -> String {
         text.push_str("<h2>What was found</h2>\n<ol class=\"found\">\n");
         for one in &findings.found {
             let class = if one.is_shown { "" } else { " class=\"open\"" };
-            let mut scope = escape(&assumed.without(&one.scope));
-            if !scope.is_empty() {
-                scope.push_str(". ");
-            }
+            let scope = match escape(&assumed.without(&one.scope)) {
+                scope if scope.is_empty() => scope,
+                scope => format!("<p class=\"source\">{scope}.</p>"),
+            };
             let (first, further) = parts(&one.sentence);
-            let more = |said| {
-                format!("<details><summary>More</summary><p>{}.</p></details>", sentence(said))
+            let further = further.map(|said| format!("<p>{}.</p>", sentence(said)));
+            let further = further.unwrap_or_default();
+            let short = match escape(&one.scope_in_short) {
+                short if short.is_empty() => short,
+                short => format!("{short}. "),
             };
             let _ = writeln!(
                 text,
-                "<li{class}><h3>{}</h3><p>{}.</p>{}<p class=\"source\">{scope}{}</p></li>",
+                "<li{class}><h3>{}</h3><p>{}.</p><details><summary>More</summary>{further}{scope}\
+                </details><p class=\"source\">{short}{}</p></li>",
                 escape(one.asks),
                 sentence(first),
-                further.map_or_else(String::new, more),
                 link(one.topic, &one.result, "Evidence"),
             );
         }

@@ -108,17 +108,43 @@ fn extent(input: &Input) -> String {
         (None, _) if input.parts.is_empty() => "parts unknown".to_owned(),
         (None, _) => format!("parts {}", input.parts),
     };
-    let ends = input.start_s.zip(input.end_s);
-    let extent = match ends.map(|(start, end)| (end - start) / SECONDS_PER_DAY) {
-        None => parts,
-        // All rows are at one instant, such as the machines of a log.
-        Some(days) if days <= 0.0 => parts,
-        Some(days) if days * SECONDS_PER_DAY < DAYS_FROM_S => {
-            format!("{parts}, {:.1} hours", days * 24.0)
-        }
-        Some(days) => format!("{parts}, {days:.1} days"),
-    };
+    let extent = length(input).map_or(parts.clone(), |length| format!("{parts}, {length}"));
     input.gaps.iter().fold(extent, |extent, gap| format!("{extent} without {}", missing(gap)))
+}
+
+/// The time from the first to the last row of a table: `25.0 hours`. `None` if it is unknown, or all rows
+/// are at one instant, such as the machines of a log.
+fn length(input: &Input) -> Option<String> {
+    let days = (input.end_s? - input.start_s?) / SECONDS_PER_DAY;
+    match days {
+        days if days <= 0.0 => None,
+        days if days * SECONDS_PER_DAY < DAYS_FROM_S => Some(format!("{:.1} hours", days * 24.0)),
+        days => Some(format!("{days:.1} days")),
+    }
+}
+
+/// The scope of an answer on a page that says what was loaded: `task_events: 25.0 hours` if tables have
+/// different lengths, and whether it is a sample; empty otherwise.
+pub(crate) fn in_short(kind: &Kind<'_>, settings: &Value, inputs: &[Input]) -> String {
+    let wanted = tables_of(kind, settings);
+    let mut lengths: Vec<(String, Vec<&str>)> = Vec::new();
+    let known = inputs.iter().filter_map(|input| Some((length(input)?, input.table.as_str())));
+    for (length, table) in known {
+        match lengths.iter_mut().find(|known| known.0 == length) {
+            Some((_, tables)) if tables.contains(&table) => {}
+            Some((_, tables)) => tables.push(table),
+            None => lengths.push((length, vec![table])),
+        }
+    }
+    if lengths.len() == 1 {
+        lengths.clear();
+    }
+    let is_read = |table: &&str| wanted.is_empty() || wanted.iter().any(|own| own.name() == *table);
+    let pieces = lengths.iter().filter_map(|(length, tables)| {
+        let read: Vec<&str> = tables.iter().copied().filter(is_read).collect();
+        (!read.is_empty()).then(|| format!("{}: {length}", joined(&read)))
+    });
+    pieces.chain(drawn(settings)).collect::<Vec<String>>().join("; ")
 }
 
 /// What a table lacks between its parts: `part 14 (hours 19.5 to 20.9)`.
@@ -196,6 +222,9 @@ mod tests {
             "task_events: all, 10.0 days"
         );
         let half = json!({"sample": 0.5, "machines": 0.25});
+        assert_eq!(in_short(&tasks, &json!({}), &inputs), "task_events: 25.0 hours");
+        assert_eq!(in_short(&tasks, &json!({}), &log), "");
+        assert!(in_short(&tasks, &half, &log).starts_with("a random sample: each job"));
         let said = scope(&tasks, &half, &log);
         assert!(said.ends_with(
             "; a random sample: each job with a chance of 50.0 %, each machine with 25.0 %"

@@ -173,6 +173,11 @@ impl Stored {
         super::scope::scope(kind, &self.whole.settings, &self.whole.inputs)
     }
 
+    /// Its scope on a page that says what was loaded.
+    pub(crate) fn scope_in_short(&self, kind: &Kind<'_>) -> String {
+        super::scope::in_short(kind, &self.whole.settings, &self.whole.inputs)
+    }
+
     /// Its charts.
     pub fn charts(&self) -> Vec<Picture<'_>> {
         let all = self.whole.charts.iter();

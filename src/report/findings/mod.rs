@@ -98,6 +98,8 @@ pub(super) struct Finding {
     pub is_shown: bool,
     /// Tables, hours, and what had to be assumed.
     pub scope: String,
+    /// What of it a page that says what was loaded does not say.
+    pub scope_in_short: String,
     /// The result that holds its numbers; its name is the anchor on the page.
     pub result: String,
     /// The page.
@@ -167,8 +169,15 @@ pub(super) fn findings(results: &[Stored]) -> Findings {
             Told::Shown(sentence) => (sentence, true),
             Told::NotShown(sentence) => (sentence, false),
         };
-        let (asks, scope, result) = (rule.asks, scope(result, kind), result.name.clone());
-        all.found.push(Finding { asks, sentence, is_shown, scope, result, topic });
+        all.found.push(Finding {
+            asks: rule.asks,
+            sentence,
+            is_shown,
+            scope: scope(result, kind),
+            scope_in_short: result.scope_in_short(kind),
+            result: result.name.clone(),
+            topic,
+        });
     }
     for (asked, why) in results.iter().filter_map(without_rule) {
         all.leave_open(asked, why);

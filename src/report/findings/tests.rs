@@ -667,6 +667,7 @@ fn users_are_told_with_the_heaviest_and_how_unequal_they_are() {
 fn what_is_not_shown_comes_last_and_is_left_out_first() {
     let (kind, topic) = kind_of(RULES[2].of).unwrap();
     let finding = |number: usize| Finding {
+        scope_in_short: String::new(),
         asks: "",
         sentence: number.to_string(),
         is_shown: number != 2 && number != 5,

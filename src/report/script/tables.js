@@ -38,7 +38,7 @@ const download = (table, name) => {
   });
   const cell = (row, { place, key }) => {
     const { dataset, textContent } = row.cells[place];
-    return quoted(dataset[key] ?? (key === "value" ? textContent : ""));
+    return quoted(dataset[key] ?? (key === "value" ? dataset.name ?? textContent : ""));
   };
   const lines = [columns.map(({ named }) => quoted(named)), ...rows.map((row) => columns.map((column) => cell(row, column)))];
   const text = lines.map((line) => line.join(",") + "\n").join("");
@@ -107,7 +107,8 @@ Array.from(document.querySelectorAll("table.data")).forEach((table, number) => {
     const count = element("span");
     count.setAttribute("role", "status");
     tools.append(element("label", {}, "Show rows with ", input), " ", count, " ");
-    const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+    const whole = (cell) => `${cell.dataset.name ?? ""} ${cell.textContent}`;
+    const texts = new Map(rows.map((row) => [row, [...row.cells].map(whole).join(" ").toLowerCase()]));
     const filter = () => {
       const wanted = input.value.toLowerCase();
       for (const row of rows) row.hidden = !texts.get(row).includes(wanted);

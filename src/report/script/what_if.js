@@ -31,7 +31,7 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
     const percent = (share) => `${(100 * share).toLocaleString("en", { maximumSignificantDigits: 3 })} %`;
     const interval = one.low === null ? "" : `, 95 % interval ${percent(one.low)} to ${percent(one.high)}`;
     const share = one.share === null ? "" : ` (${percent(one.share)} of the CPU of ${box.dataset.lost}${interval})`;
-    const tasks = one.condemned === null ? "" : ` It acts on ${amount(one.condemned)} tasks, those of finished jobs included.`;
+    const tasks = one.condemned === null ? "" : ` It acts on ${amount(one.condemned)} tasks${one.harmed === 0 ? "" : ", those of finished jobs included"}.`;
     return `a net ${cpu(one.net)} saved${share}, ${amount(one.harmed)} finished ${one.harmed === 1 ? "job" : "jobs"} harmed.${tasks}`;
   };
   const output = () => {

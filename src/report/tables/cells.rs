@@ -22,7 +22,7 @@ pub(super) fn cell_of(
         return Cell::name("all");
     }
     if let Some(page) = links.page(column, text) {
-        return Cell::link(text, &page);
+        return Cell::short_link(text, &short(text), &page);
     }
     let beside = beside(&table.header, column);
     let unit = beside.unit.map_or("", text_at);
@@ -42,7 +42,7 @@ pub(super) fn cell_of(
 fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
     let column = table.header[idx].as_str();
     match text {
-        _ if column == "platform" => Cell::short_of(text, &short(text)),
+        _ if matches!(column, "platform" | "user") => Cell::short_of(text, &short(text)),
         _ if column == "spell" => Cell::name(&text.replace('_', " ")),
         _ if column == "settings" => Cell::name(&parameters(text)),
         _ if is_name(column) => Cell::name(text),
@@ -78,7 +78,7 @@ fn in_unit(value: Cell, text: &str, unit: &str) -> Cell {
     }
 }
 
-/// `restart/h` for `restarts/h`.
+/// `restart` for `restarts`; `core-s` stays.
 fn singular(unit: &str) -> String {
     let end = unit.find(|letter: char| !letter.is_alphabetic()).unwrap_or(unit.len());
     let (word, rest) = unit.split_at(end);

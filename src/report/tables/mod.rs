@@ -428,12 +428,12 @@ mod tests {
             "x_low",
         ];
         let rows: [&[&str]; 2] = [
-            &["restarts", "1", "restarts/h", "0.04", "0.02", "0.061", "0", "0", "3", "5"],
+            &["restarts", "1", "restarts", "0.04", "0.02", "0.061", "0", "0", "3", "5"],
             &["dead-time", "7200", "s", "-0.01", "", "", "0", "0", "0", ""],
         ];
         let html = stored_table("Sweep", &table(&header, &rows), "", &Links::default(), &[], None);
         for cell in [
-            "<td data-value=\"1\" data-unit=\"restarts/h\">1 restart/h</td>",
+            "<td data-value=\"1\" data-unit=\"restarts\">1 restart</td>",
             "<td data-value=\"7200\" data-unit=\"s\">2 h</td>",
             "<td data-value=\"0.04\" data-low=\"0.02\" data-high=\"0.061\">4.00 % \
              <span class=\"interval\">2.00 % to 6.10 %</span></td>",

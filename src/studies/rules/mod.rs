@@ -184,7 +184,7 @@ impl Rule {
             Self::Failures | Self::Retries(_) => "failures",
             Self::DeadTime | Self::Limit(LimitOf::Seconds) => "s",
             Self::Limit(LimitOf::Requested) | Self::History(_) => "%",
-            Self::Restarts => "restarts/h",
+            Self::Restarts => "restarts",
             Self::Own(_) => "",
         }
     }
