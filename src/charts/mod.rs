@@ -331,11 +331,6 @@ pub(crate) fn size_of_png(bytes: &[u8]) -> Option<[f64; 2]> {
     bytes.starts_with(b"\x89PNG").then_some([number(16)?, number(20)?])
 }
 
-/// Whether an SVG of ours includes title and caption.
-pub(crate) fn has_head(svg: &str) -> bool {
-    svg.contains(painters::HEAD)
-}
-
 /// A name, if it is not empty, and a line for each amount; one on an axis of dates is a date.
 fn says(name: &str, amounts: &[(&str, f64)], since_s: Option<f64>) -> String {
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());

@@ -4,7 +4,7 @@
 //! anything active (scripts, links, styles), because a folder of results may come from others.
 
 use super::text::escape;
-use crate::charts::{dark, without_head};
+use crate::charts::{dark, size_of, without_head};
 
 /// Elements that our drawings use.
 const ELEMENTS: [&str; 10] =
@@ -62,6 +62,21 @@ pub(super) fn inline(svg: &str, label: &str) -> Option<String> {
     let label = escape(label);
     Some(format!(
         "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">{body}"
+    ))
+}
+
+/// The same for a drawing that is too large to be part of the page: the file is linked, and the page shows
+/// what is below its title and caption. `None` if it is not one of ours.
+pub(super) fn linked(svg: &str, file: &str, label: &str) -> Option<String> {
+    if !is_plain(svg.trim()) {
+        return None;
+    }
+    let [width, whole] = size_of(svg)?;
+    let [_, height] = without_head(svg)?.1;
+    let (file, label, above) = (escape(file), escape(label), height - whole);
+    Some(format!(
+        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">\
+        <image href=\"{file}\" y=\"{above}\" width=\"{width}\" height=\"{whole}\"/></svg>"
     ))
 }
 
@@ -164,6 +179,41 @@ mod tests {
         }
     }
 
+    /// Promise: title and caption of a linked drawing are above what the page shows of it, and nothing
+    /// else is.
+    #[test]
+    fn a_linked_drawing_is_shown_below_its_title_and_caption() {
+        let bar = |note: &str| Bar {
+            label: "a".to_owned(),
+            value: 1.0,
+            note: note.to_owned(),
+            tone: Tone::Blue,
+        };
+        let whole = |title: &str, caption: &str| {
+            svg_of(&Chart::Bars(BarChart {
+                title: title.to_owned(),
+                caption: caption.to_owned(),
+                value_axis: "jobs".to_owned(),
+                bars: vec![bar("1"), bar("2")],
+            }))
+        };
+        let number = |text: &str, name: &str| -> f64 {
+            let (_, value) = text.split_once(&format!(" {name}=\"")).unwrap();
+            value.split_once('"').unwrap().0.parse().unwrap()
+        };
+        let (titled, plain) =
+            (whole("A title", "A caption of many words. ".repeat(9).as_str()), whole("", ""));
+        let shown = linked(&titled, "charts/a.svg", "x").unwrap();
+        let [_, below] = without_head(&titled).unwrap().1;
+        let [width, height] = size_of(&titled).unwrap();
+        assert!(shown.starts_with(&format!("<svg viewBox=\"0 0 {width} {below}\"")), "{shown}");
+        let image = shown.split_once("<image").unwrap().1;
+        assert_eq!([number(image, "width"), number(image, "height")], [width, height]);
+        assert_eq!(number(image, "y"), below - height);
+        // The same picture without a head is as high as the part that is shown.
+        assert!((below - without_head(&plain).unwrap().1[1]).abs() < 1.0, "{below}");
+    }
+
     #[test]
     fn what_could_act_stays_out() {
         let good = svg("finished");
@@ -181,6 +231,7 @@ mod tests {
             String::new(),
         ] {
             assert_eq!(inline(&bad, "x"), None, "{bad}");
+            assert_eq!(linked(&bad, "a.svg", "x"), None, "{bad}");
         }
     }
 }

@@ -6,7 +6,7 @@ use super::headings::heading;
 use super::text::{escape, folded, instant, is_date, lasting, percent, sentence};
 use super::{ReportError, drawing};
 use crate::answers::labels::labels;
-use crate::charts::{ChartFormat, has_head, size_of, size_of_png};
+use crate::charts::{ChartFormat, size_of, size_of_png};
 use crate::digits::{counted, four_digits, grouped, number_in};
 use crate::results::{Picture, Stored};
 
@@ -310,26 +310,27 @@ pub(crate) fn figure(
     let (file, title, caption) = (escape(chart.file), escape(chart.title), escape(chart.caption));
     let formats = formats(chart, of);
     let has = |format| formats.contains(&format);
-    let (mut drawing, mut is_titled, mut size) = (None, false, None);
+    let mut drawing = None;
     if has(ChartFormat::Svg) || formats.is_empty() {
         let svg = of.svg(chart)?;
         let most = if on_first { INLINE_MAX_FIRST } else { INLINE_MAX };
         let label = format!("{}. {}", chart.title, chart.caption);
-        let has_head = has_head(&svg);
-        size = size_of(&svg);
-        drawing = Some(svg).filter(|svg| svg.len() <= most);
-        drawing = drawing.and_then(|svg| drawing::inline(&svg, &label));
-        // A linked SVG includes title and caption, so the page does not repeat them.
-        is_titled = drawing.is_none() && has_head && !formats.is_empty();
+        if svg.len() <= most {
+            drawing = drawing::inline(&svg, &label);
+        }
+        if drawing.is_none() && has(ChartFormat::Svg) {
+            drawing = drawing::linked(&svg, &format!("{root}charts/{file}.svg"), &label);
+        }
     }
     let linked = [ChartFormat::Svg, ChartFormat::Png].into_iter().find(|format| has(*format));
     let picture = match (drawing, linked) {
         (Some(drawing), _) => drawing,
-        // A drawing that is too large, or that this program may not have written, is linked.
+        // A drawing that this program may not have written is linked as it is.
         (None, Some(format)) => {
-            if format == ChartFormat::Png {
-                size = png_size(chart, of)?;
-            }
+            let size = match format {
+                ChartFormat::Png => png_size(chart, of)?,
+                _ => size_of(&of.svg(chart)?),
+            };
             format!(
                 "<img src=\"{root}charts/{file}.{}\" alt=\"{title}. {caption}\"{}>",
                 format.ending(),
@@ -343,11 +344,8 @@ pub(crate) fn figure(
         format!("<a href=\"{root}charts/{file}.{ending}\">{}</a>", ending.to_uppercase())
     });
     let (shown, rest) = folded(chart.caption);
-    let head = match (is_titled, rest) {
-        (true, _) => String::new(),
-        (false, "") => format!("<b>{title}.</b> {}", sentence(shown)),
-        (false, rest) => format!("<b>{title}.</b> {}{}", sentence(shown), more_of(&sentence(rest))),
-    };
+    let rest = if rest.is_empty() { String::new() } else { more_of(&sentence(rest)) };
+    let head = format!("<b>{title}.</b> {}{rest}", sentence(shown));
     Ok(format!(
         "<figure class=\"chart\">{picture}\
          <figcaption>{head} <span class=\"source\">Picture: {}; \
