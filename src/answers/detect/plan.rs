@@ -43,8 +43,11 @@ pub struct DetectAsked {
 
     /// Noise of progress: standard deviation of the rate's log
     ///
-    /// With 0.2 a reported rate is about 20 % too high or too low; the noise is drawn at each
-    /// heartbeat from the seed. Progress never decreases.
+    /// At each heartbeat the rate is drawn anew from the seed, with 0.2 about 20 % too high or too low,
+    /// and a report that would be lower than an earlier one repeats it. So a report is the largest of
+    /// those drawn so far: after many heartbeats nearly all are too high, and results with noise at
+    /// different --heartbeat are not comparable. Without noise, progress of `siblings` falls when the
+    /// median of the siblings grows.
     #[cfg_attr(feature = "cli", arg(long, value_name = "DEVIATION", default_value_t = 0.0, value_parser = parse_noise))]
     #[serde(deserialize_with = "noise")]
     pub noise: f64,
@@ -64,7 +67,7 @@ pub struct DetectAsked {
     ///
     /// `median:1.5` (longer than 1.5 times the median of the group's finished tasks), `mean:1.5`,
     /// `p90` (R-7 percentile), all strictly greater.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "TRUTH,...", value_delimiter = ',', default_values_t = Truth::DEFAULTS))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TRUTH,...", value_delimiter = ',', default_value = TRUTHS))]
     #[serde(with = "texts")]
     pub truth: Vec<Truth>,
 
@@ -142,6 +145,10 @@ fn window_lengths<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Vec<u32
     parsed_list(source, parse_window)
 }
 
+/// [`Truth::DEFAULTS`], as written on the command line.
+#[cfg(feature = "cli")]
+const TRUTHS: &str = "median:1.5,mean:1.5,p90,median:1.3";
+
 /// The help of `--detectors`, with a line about each.
 #[cfg(feature = "cli")]
 fn detectors_help() -> String {
@@ -150,7 +157,8 @@ fn detectors_help() -> String {
     format!(
         "Detectors to compare, separated by spaces, or `all`\n\nEach is `name` or \
         `name:key=value,...`. Every detector also takes `budget` (simultaneous copies, as a share of \
-        the running attempts) and `min_age_s`. An unknown key is an error that lists the known ones. \
+        the running attempts; one copy is always allowed) and `min_age_s` (s); both hold back flags that \
+        the detector gives, and it chooses no others instead. An unknown key is an error that lists the known ones. \
         `late` compares rates and remaining times as exact fractions. If remaining times are equal, \
         the lower task index comes first.\n\n{}",
         each.join("\n")
@@ -314,4 +322,14 @@ pub fn prepare(asked: &DetectAsked, lake: &Lake) -> Result<(Lineup, DetectPlan)>
         return Err(Usage(format!("--phase: jobs of {source} have no phases")).into());
     }
     Ok((lineup, plan))
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_the_truths_by_default() {
+        assert_eq!(TRUTHS, Truth::DEFAULTS.map(|truth| truth.to_string()).join(","));
+    }
 }

@@ -14,7 +14,7 @@ use crate::studies::predict::rules::Predictor;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PredictPlan {
     /// Rules to compare
-    #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", value_delimiter = ',', default_values_t = Predictor::usual(), long_help = RULES_HELP))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RULE,...", value_delimiter = ',', default_value = RULES, long_help = RULES_HELP))]
     #[serde(with = "texts")]
     pub rules: Vec<Predictor>,
 
@@ -26,6 +26,11 @@ pub struct PredictPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH"))]
     pub age: Option<Length>,
 }
+
+/// [`Predictor::usual`], as written on the command line.
+#[cfg(feature = "cli")]
+const RULES: &str =
+    "last,last-or-rate,last-of-user,rate:half_life=5,class,overall,logistic:step=0.05";
 
 /// The help of `--rules`, with a line about each.
 #[cfg(feature = "cli")]
@@ -67,5 +72,16 @@ impl Plan for PredictPlan {
             return Err(text.to_owned());
         }
         Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_the_rules_by_default() {
+        let usual: Vec<String> = Predictor::usual().iter().map(ToString::to_string).collect();
+        assert_eq!(RULES, usual.join(","));
     }
 }

@@ -21,7 +21,7 @@ pub enum Replacement {
     /// The median of the job's finished tasks
     #[default]
     Median,
-    /// As long as a finished sibling, drawn at random with the seed
+    /// As long as a finished task other than its own, drawn at random with the seed
     Draw,
 }
 
@@ -71,7 +71,20 @@ pub fn replacements_us(group: &Group, how: Replacement, seed: u64) -> Vec<i64> {
         Replacement::Draw => {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(group.stream());
-            group.attempts.iter().map(|_| lengths[rng.random_range(0..lengths.len())]).collect()
+            let mut is_judged = vec![false; group.attempts.len()];
+            group.units.iter().for_each(|unit| is_judged[unit.attempt as usize] = true);
+            let others = group.attempts.iter().zip(is_judged).map(|(attempt, is_judged)| {
+                // All lengths but its own, if there is another.
+                let own = if is_judged && 1 < lengths.len() {
+                    lengths.partition_point(|&other| other < attempt.length_us())
+                } else {
+                    lengths.len()
+                };
+                let count = lengths.len() - usize::from(own < lengths.len());
+                let drawn = rng.random_range(0..count);
+                lengths[drawn + usize::from(own <= drawn)]
+            });
+            others.collect()
         }
     }
 }
@@ -231,5 +244,17 @@ mod tests {
         assert_ne!(draw(1), draw(2));
         let lengths = group.unit_lengths_us();
         assert!(draw(3).iter().all(|length| lengths.contains(length)));
+        // All lengths differ: a finished attempt never draws its own, and each of the others comes up.
+        let all: Vec<Vec<i64>> = (0..200).map(draw).collect();
+        for (place, attempt) in group.attempts.iter().enumerate() {
+            let mut drawn: Vec<i64> = all.iter().map(|own| own[place]).collect();
+            drawn.sort_unstable();
+            drawn.dedup();
+            let is_judged = group.units.iter().any(|unit| unit.attempt as usize == place);
+            let own = attempt.length_us();
+            let mut expected = lengths.clone();
+            expected.retain(|length| !is_judged || *length != own);
+            assert_eq!(drawn, expected, "attempt {place}");
+        }
     }
 }

@@ -21,7 +21,8 @@ use crate::replay::detectors::Progress;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ProgressModel {
-    /// An oracle: running time so far / final running time, which is unknown at that time
+    /// An oracle: running time so far / final running time, or that of the task's finished attempt, or the
+    /// median, for one that does not finish
     Linear,
     /// An oracle: CPU so far / the attempt's own total; needs `task_usage`
     Usage,

@@ -1,7 +1,8 @@
 //! Limits for any detector: a budget of copies, and a minimum age.
 //!
 //! In: a detector and its limits. Out: a detector that passes on only the flags within them. A flag
-//! that is held back is not stored: its attempt is judged again at the next heartbeat.
+//! that is held back is not stored. The detector does not learn of it: one that waits after a flag
+//! waits after this one too, and chooses no other attempt instead.
 
 use super::{Detector, Ended, Flag, Outlook, Scene, Standing};
 use crate::notation::{Notation, NotationError};

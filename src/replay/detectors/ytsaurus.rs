@@ -18,7 +18,7 @@
 //! ```
 //!
 //! At most `max_copies` run at once, and a task has one at a time; it may get another one later.
-//! Copies count as running, as there.
+//! Copies count as running, as there; only a replay has any.
 //!
 //! Choices made here: progress stands for rows. A heartbeat reads all reports before it judges the
 //! first, and decides anew what is long (there at most once a minute, `update_period`). The latest

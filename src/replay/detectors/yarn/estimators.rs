@@ -2,9 +2,14 @@
 //!
 //! In: reports (time and progress in 32 bits), in whole milliseconds. Out: a running time since the
 //! start, in ms, or -1 if unknown. As coded, the smoothed rates have the wrong sign in their
-//! weight, and the simple one starts without data; both readings are here, see [`Mode`].
+//! weight, and the simple one starts without data; both readings are here, see [`Mode`]. In both, the
+//! simple one takes a new attempt to need no time until two tasks have finished.
 
 use super::rules::{Estimator, Mode, Rules, cut};
+
+/// The running time of an attempt that makes no progress, as intended, ms: less than all times by as
+/// much as the sum of some of them.
+const ENDLESS_MS: i64 = i64::MAX / 4;
 
 /// The state of an estimator for an attempt.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +66,13 @@ impl Memory {
                     return -1;
                 }
                 let left_ms = cut((1.0 - f64::from(vector.progress)) / vector.value);
-                vector.time_ms.wrapping_sub(start_ms).wrapping_add(left_ms)
+                match rules.mode {
+                    Mode::AsCoded => vector.time_ms.wrapping_sub(start_ms).wrapping_add(left_ms),
+                    // An endless rest does not overflow.
+                    Mode::Intended => {
+                        (vector.time_ms - start_ms).saturating_add(left_ms).min(ENDLESS_MS)
+                    }
+                }
             }
             Self::Simple(Some(forecast)) => forecast.run_ms(rules, start_ms),
         }
@@ -225,6 +236,21 @@ mod tests {
         assert!((third.1 - 30_000).abs() <= 1);
         assert!((fourth.0 - 3.414_618e-5).abs() < 1e-11, "{}", fourth.0);
         assert!((fourth.1 - 28_107).abs() <= 1, "{}", fourth.1);
+    }
+
+    /// Promise: as intended, an attempt that has stopped looks endless, not finished; as coded, its end
+    /// overflows.
+    #[test]
+    fn an_attempt_that_has_stopped_is_endless_as_intended() {
+        for mode in ["intended", "as-coded"] {
+            let rules = rules_of(&format!("yarn:estimator=exponential,mode={mode}"));
+            let mut memory = Memory::new(Estimator::Exponential);
+            for report in 1..2_000 {
+                memory.report(&rules, 1_000, 1_000 + 10_000 * report, 0.5);
+            }
+            let run_ms = memory.run_ms(&rules, 1_000);
+            assert_eq!(mode == "intended", 1 << 50 < run_ms, "{mode}: {run_ms}");
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Speculation of Hadoop YARN (MRv2): one copy per scan, of the task that gains most.
 //!
 //! Times are whole milliseconds and progress has 32 bits, as in Hadoop. A task's value is its
-//! estimated end minus the end of a copy started now (with the mean length of finished attempts);
-//! the largest positive value wins, the first of equal ones. Nothing is copied while a task of the
-//! group waits for a container, before 5 % of the tasks are over, or while more copies run than the
+//! estimated end minus the end of a copy started now (with the mean length of the first success of each
+//! finished task); the largest positive value wins, the first of equal ones by start and task. Nothing is copied while a task of the
+//! group waits for a container, before 5 % of the tasks are over, or while as many copies run as the
 //! largest of `min_tasks`, `cap_total` of all tasks and `cap_running` of the running ones.
 //!
 //! As coded, the mean plus `sigma` deviations is computed but never used, so `sigma` has no effect;
