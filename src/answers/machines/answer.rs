@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::answers::sentences::percent;
 use crate::digits::{grouped, is_date, lasting, six_digits, utc};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
+use crate::studies::machines::outages::UsualLength;
 
 /// The answer of `machines`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -60,6 +62,12 @@ pub struct MachinesAnswer {
     /// The most machines that left together; `None` if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub together_most: Option<MostTogether>,
+    /// The most machines away at once; `None` if none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub away_most: Option<AwayAtOnce>,
+    /// The lengths within 10 % of each other that most outages have that ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usual_length: Option<UsualLength>,
     /// The unit of CPU time.
     pub unit: String,
     /// What ran on machines when they left, if tasks are loaded.
@@ -83,6 +91,19 @@ pub struct MostTogether {
     /// From then until the last of them left, s.
     pub length_s: f64,
 }
+
+/// The most machines away at once.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AwayAtOnce {
+    /// Their number.
+    pub machines: u64,
+    /// The first instant with so many, on the trace clock, s.
+    pub at_s: f64,
+}
+
+/// The smallest share of the outages whose usual length is told.
+const USUAL: f64 = 0.1;
 
 /// How attempts ended when their machine left.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -121,27 +142,39 @@ impl MachinesAnswer {
             ),
             None => format!("; {:.2} % of the CPU capacity was lost", share * 100.0),
         });
-        let [together, ran] = [self.together(), self.evicted()].map(Option::unwrap_or_default);
+        let further = [self.usual(), self.at_once(), self.together(), self.evicted()];
+        let further = further.into_iter().flatten().collect::<String>();
         format!(
             "{} of {} machines were away at least once, {} times in \
-            total{median}{lost}{together}{ran}.",
+            total{median}{lost}{further}.",
             grouped(self.machines_down),
             grouped(self.machines),
             grouped(self.outages),
         )
     }
 
+    /// The length that many outages have.
+    fn usual(&self) -> Option<String> {
+        let UsualLength { from_s, to_s, length_share } =
+            self.usual_length.filter(|own| USUAL <= own.length_share)?;
+        Some(format!(
+            ". {} of the outages that ended lasted from {} to {}",
+            percent(length_share),
+            lasting(from_s),
+            lasting(to_s)
+        ))
+    }
+
+    /// The most machines that were away at once.
+    fn at_once(&self) -> Option<String> {
+        let most = self.away_most.filter(|most| 1 < most.machines)?;
+        Some(format!(". At most {} were away at once, {}", grouped(most.machines), when(most.at_s)))
+    }
+
     /// How often machines left together, and the most that did.
     fn together(&self) -> Option<String> {
         let most = self.together_most?;
-        let at = if is_date(most.start_s) {
-            #[expect(clippy::cast_possible_truncation, reason = "an instant of the trace")]
-            #[expect(clippy::cast_sign_loss, reason = "after 1970")]
-            let second = most.start_s as u64;
-            format!("at {} UTC", utc(second))
-        } else {
-            format!("{} after the start of the trace", lasting(most.start_s))
-        };
+        let at = when(most.start_s);
         let (times, most_of) = match self.together_count {
             1 => ("once".to_owned(), ""),
             count => (format!("{} times", grouped(count)), "at most "),
@@ -169,6 +202,18 @@ impl MachinesAnswer {
     }
 }
 
+/// An instant of the trace in words.
+fn when(at_s: f64) -> String {
+    if is_date(at_s) {
+        #[expect(clippy::cast_possible_truncation, reason = "an instant of the trace")]
+        #[expect(clippy::cast_sign_loss, reason = "after 1970")]
+        let second = at_s as u64;
+        format!("at {} UTC", utc(second))
+    } else {
+        format!("{} after the start of the trace", lasting(at_s))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -181,6 +226,8 @@ mod tests {
             "machines": 12_583, "machines_down": 5_000, "outages": 9_000,
             "capacity_lost_share": 0.0048, "capacity_away_share": 0.0071, "gone_cpu_s": 5.0,
             "together_count": 256, "unit": "NCU-s",
+            "usual_length": {"from_s": 960.0, "to_s": 1_050.0, "length_share": 0.21},
+            "away_most": {"machines": 213, "at_s": 2_160_000.0},
             "together_most": {"machines": 22, "start_s": 1_425_600.0, "length_s": 4.0},
             "ran": {"rows": [{"ended": "evicted", "attempts": 2_249, "cpu_s": 2_497_895.0}]},
         }))
@@ -188,7 +235,9 @@ mod tests {
         assert_eq!(
             answer.sentence(),
             "5,000 of 12,583 machines were away at least once, 9,000 times in total; 0.71 % of the \
-            CPU capacity was lost, 0.48 % in outages that ended. Several machines left together \
+            CPU capacity was lost, 0.48 % in outages that ended. 21.0 % of the outages that ended \
+            lasted from 16 min to 17.5 min. At most 213 were away at once, 25 d after the start of the \
+            trace. Several machines left together \
             256 times, shortly after one another: at most 22 within 4 s, 16.5 d after the start of \
             the trace. In the time for which tasks are loaded, 2,249 attempts were evicted with \
             their machine after 2,497,895 NCU-s."

@@ -2,7 +2,7 @@
 
 use super::Studied;
 use super::studied::Spells;
-use crate::answers::sentences::capital;
+use crate::answers::sentences::{capital, percent};
 use crate::charts::{
     Area, AreaChart, Chart, DAYS_OF_TRACE, HeatChart, HeatRow, Line, LineChart, Scale, Stroke, Tone,
 };
@@ -17,6 +17,9 @@ const COLUMNS: i64 = 300;
 
 /// The most machines of a chart with a strip each, so that it fits half a page.
 const STRIPS_MAX: usize = 15;
+
+/// From this difference of shares on, a distribution does not fit.
+const MISFIT: f64 = 0.05;
 
 /// The number of points of a fitted curve.
 const POINTS: u32 = 120;
@@ -144,7 +147,7 @@ fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]
         };
         let at = |idx: u32| {
             let time = from * (to / from).powf(f64::from(idx) / f64::from(POINTS));
-            (time, (-(time / fit.scale_s).powf(fit.shape)).exp())
+            (time, fit.share_after(time))
         };
         lines.push(Line {
             name: format!("Weibull, {name}"),
@@ -153,8 +156,13 @@ fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]
             tone: if *tone == Tone::Blue { Tone::Sky } else { Tone::Orange },
             stroke: Stroke::Straight,
         });
+        let apart = fit.farthest(points).filter(|(apart, _)| MISFIT <= *apart);
+        let apart = apart.map_or_else(String::new, |(apart, at_s)| {
+            let at = digits::lasting(at_s);
+            format!(", which does not fit: {} away from the curve at {at}", percent(apart))
+        });
         said.push(format!(
-            "{}: {} of {} censored (they last beyond the end of the trace), shape {} ({} to {})",
+            "{}: {} of {} censored (they last beyond the end of the trace), Weibull shape {} ({} to {}){apart}",
             capital(name),
             digits::grouped(spells.censored as u64),
             digits::grouped(spells.count as u64),

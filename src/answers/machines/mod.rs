@@ -40,7 +40,12 @@ pub const KIND: Kind<'static> = Kind {
 };
 
 /// The shares of the answer.
-pub const SHARES: [Share; 3] = [
+pub const SHARES: [Share; 4] = [
+    share(
+        "length_share",
+        "outages that ended with a length in `usual_length`, within 10 % of each other",
+        "outages that ended",
+    ),
     share(
         "capacity_lost_share",
         "lost_cpu_s: CPU x time of outages that ended",

@@ -3,7 +3,7 @@
 use arrow::record_batch::RecordBatch;
 
 use super::SHARES;
-use super::answer::{MachinesAnswer, MostTogether, RanAnswer};
+use super::answer::{AwayAtOnce, MachinesAnswer, MostTogether, RanAnswer};
 use super::plan::MachinesPlan;
 use crate::digits::shortest;
 use crate::facts::machines::MachineEvents;
@@ -15,6 +15,7 @@ use crate::results::missing::Missing;
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::schema::Table;
+use crate::studies::machines::outages::{most_away, usual_length};
 use crate::studies::machines::ran::{ENDS, Running, running};
 use crate::studies::machines::survival::{Point, Spell, Weibull, curve, quantile, weibull};
 use crate::studies::machines::{Configuration, Fleet, end_of, fleet};
@@ -310,6 +311,11 @@ impl Studied {
                     length_s: micros_to_seconds(most.to_us - most.from_us),
                 }
             }),
+            away_most: most_away(&fleet.outages, fleet.end_us).map(|most| AwayAtOnce {
+                machines: most.machines,
+                at_s: micros_to_seconds(most.at_us),
+            }),
+            usual_length: usual_length(&lengths),
             unit: self.unit.to_owned(),
             together: together.first(TOGETHER_MAX),
             ran: self

@@ -180,15 +180,14 @@ const IN_FILE_ONLY: [(&str, &[&str]); 6] = [
         ],
     ),
     ("machines-spells.csv", &["likelihood_ratio"]),
-    ("machines.csv", &["machines_first", "outage_s_min", "outage_s_max", "up_cpu_s"]),
+    (
+        "machines.csv",
+        &["machines_first", "outages_ended", "outage_s_min", "outage_s_max", "up_cpu_s"],
+    ),
 ];
 
-/// Whether a column is only in the file. The machines of a row without any are those that had its
-/// configuration first.
+/// Whether a column is only in the file.
 pub(super) fn is_in_file_only(table: &Table, column: &str) -> bool {
-    if column == "machines_first" && has_no_machines(table) {
-        return false;
-    }
     let of_file = |known: &(&str, &[&str])| known.0 == table.file && known.1.contains(&column);
     IN_FILE_ONLY.iter().any(of_file)
 }

@@ -15,6 +15,7 @@
 
 pub mod closeup;
 mod fleet;
+pub mod outages;
 pub mod ran;
 pub mod survival;
 

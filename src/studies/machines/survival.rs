@@ -99,6 +99,25 @@ pub struct Weibull {
     pub p_exponential: f64,
 }
 
+impl Weibull {
+    /// The share that lasts longer than a length, s.
+    pub fn share_after(&self, time_s: f64) -> f64 {
+        (-(time_s / self.scale_s).powf(self.shape)).exp()
+    }
+
+    /// The largest difference to a curve: how much, and at which length, s.
+    pub fn farthest(&self, points: &[Point]) -> Option<(f64, f64)> {
+        // Just before a step of the curve its value is that of the step before.
+        let before = std::iter::once(1.0).chain(points.iter().map(|point| point.share));
+        let both = points.iter().zip(before).flat_map(|(point, before)| {
+            [before, point.share]
+                .map(|share| (share - self.share_after(point.time_s), point.time_s))
+        });
+        let apart = both.map(|(apart, time_s)| (apart.abs(), time_s));
+        apart.max_by(|one, other| one.0.total_cmp(&other.0))
+    }
+}
+
 /// Sums over spells at a shape: of t^k, of t^k ln t and of t^k (ln t)².
 fn sums(lengths: &[(f64, bool)], shape: f64) -> [f64; 3] {
     let mut sums = [0.0; 3];
