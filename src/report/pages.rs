@@ -138,7 +138,7 @@ fn item(kind: &Kind<'_>, result: &Stored, same_as: Option<&Stored>) -> String {
         } else {
             format!(" <span class=\"source\">Data:{files}</span>")
         },
-        computed(result)
+        if is_answered { computed(result) } else { String::new() }
     )
 }
 

@@ -176,6 +176,9 @@ fn populations(answer: &ReplayAnswer) -> String {
         load, it is that of all jobs that ended. Charts leave out the end of a replay if nothing waits \
         and hardly anything runs then."
         .to_owned();
+    if answer.recorded.is_some() {
+        said.push_str(" The log does not name the policy that the cluster used.");
+    }
     if 0 < counts.dropped_attempts {
         said.push_str(
             " In the record both include attempts that were evicted, lost or submitted again, which the \

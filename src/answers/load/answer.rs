@@ -171,12 +171,6 @@ impl LevelChange {
             after_share: after,
         })
     }
-
-    /// The change in a sentence without a full stop.
-    pub(crate) fn said(&self) -> String {
-        let [before, after] = [self.before_share, self.after_share].map(percent);
-        format!("until {} it was {before}, from then on {after}", self.when)
-    }
 }
 
 /// Sums over all intervals: amounts times seconds. `None` if an amount is known in no interval.

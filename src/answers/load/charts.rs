@@ -165,7 +165,7 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount, averaged: &str) ->
         means.into_iter().map(|mean| mean.map(|mean| mean / per)).collect()
     };
     let is_used = matches!(amount, Amount::CpuUsed | Amount::MemoryUsed);
-    let what = if is_used { "used" } else { "allocated" };
+    let what = if is_used { "used" } else { "requested" };
     let said = if is_used { "What running attempts used" } else { "Requests of running attempts" };
     let limit = joined.means(loaded, &capacity);
     let source = if resource == Resource::Cpu { loaded.capacity } else { Capacity::Recorded };

@@ -31,12 +31,13 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     let memory = memory.map_or_else(String::new, |share| {
         format!("; of the memory, {} on average", percent(share))
     });
-    let over = if 1.0 < fullest { OVER } else { "" };
+    let is_used = totals.cpu_used_of_capacity_share.is_some();
+    let over = match (1.0 < fullest, is_used) {
+        (false, _) => "",
+        (true, true) => OVER,
+        (true, false) => OVER_UNUSED,
+    };
     let averaged = averaged(&stored.inputs);
-    let level = answer
-        .level
-        .as_ref()
-        .map_or_else(String::new, |level| format!(". {}", capital(&level.said())));
     let waits = waited_longest(answer, stored).unwrap_or_default();
     let quiet = answer.quiet_end().map_or_else(String::new, |said| format!(". {}", capital(&said)));
     let (requested, from, cut) = match whole {
@@ -47,10 +48,20 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
         }
         None => (requested, String::new(), ""),
     };
+    let of = of_capacity(answer, capacity);
+    // A mean over two levels is neither of them.
+    let mean = match &answer.level {
+        Some(level) => format!(
+            "Until {} running tasks requested {} of {of}, from then on {}; on average{from} \
+            {requested}{used}",
+            level.when,
+            percent(level.before_share),
+            percent(level.after_share)
+        ),
+        None => format!("On average{from}, running tasks requested {requested}{used} of {of}"),
+    };
     Some(Told::Shown(format!(
-        "On average{from}, running tasks requested {requested}{used} of {}; in the fullest {} they \
-        requested {}{inferred}{memory}{over}{cut}{level}{averaged}{waits}{quiet}",
-        of_capacity(answer, capacity),
+        "{mean}; in the fullest {} they requested {}{inferred}{memory}{over}{cut}{averaged}{waits}{quiet}",
         interval(answer.interval_s),
         percent(fullest),
     )))
@@ -87,6 +98,10 @@ fn waited_longest(answer: &LoadAnswer, stored: &Envelope) -> Option<String> {
 
 /// Why shares of the capacity can be above 100 %.
 const OVER: &str = ". A request is not use: the cluster accepts requests for more than it has";
+
+/// The same if no table has the use.
+const OVER_UNUSED: &str = ". A request is not use: the cluster accepts requests for more than it has, and how \
+    much of it was used is not in the loaded tables";
 
 /// The largest request, if the capacity is unknown.
 fn no_capacity(answer: &LoadAnswer) -> Option<Told> {

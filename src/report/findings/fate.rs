@@ -81,8 +81,13 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
         let reason = answer.main_reason(own).map(|said| format!(" ({said})"));
         format!("{}{}", percent(share(own)), reason.unwrap_or_else(|| of_one(own)))
     };
-    let lost: Vec<String> =
-        lossy.iter().map(|own| format!("{} {}", jobs_of(own), told(own))).collect();
+    let is_google = stored.source.as_deref().is_some_and(|source| source.starts_with("google"));
+    let has_services = is_google && share("finished") < share("killed");
+    let lost = lossy.iter().map(|own| {
+        let services = if has_services && *own == "killed" { SERVICES } else { "" };
+        format!("{} {}{services}", jobs_of(own), told(own))
+    });
+    let lost: Vec<String> = lost.collect();
     let [within, at_end, after] =
         apart(&stored.inputs).unwrap_or_else(|| ["", "at the end", ""].map(str::to_owned));
     let amount = format!("{} {unit}{within}", six_digits(total));
@@ -100,10 +105,8 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     }
     let lost = joined(&lost).replacen(" jobs ", &format!(" jobs {used} "), 1);
     let in_all: f64 = lossy.iter().map(|outcome| share(outcome)).sum();
-    let is_google = stored.source.as_deref().is_some_and(|source| source.starts_with("google"));
-    let services = if is_google && share("finished") < share("killed") { SERVICES } else { "" };
     Some(Told::Shown(format!(
-        "{} of {amount} went to jobs that did not finish: {lost}; finished jobs {finished}{open}{}{after}{services}",
+        "{} of {amount} went to jobs that did not finish: {lost}; finished jobs {finished}{open}{}{after}",
         percent(in_all),
         by_ends(answer)
     )))
@@ -116,9 +119,8 @@ fn by_ends(answer: &AccountAnswer) -> String {
     })
 }
 
-/// What a kill may be.
-const SERVICES: &str = ". Services run until they are killed and are not lost work; the trace does not mark \
-    them";
+/// What a kill may be; the trace does not mark services.
+const SERVICES: &str = " (services, which run until they are killed, among them)";
 
 /// ` in the first 25.2 h`, `after 29 d`, and `. Outcomes are those of the jobs after 29 d`, if tasks
 /// are loaded for a shorter time than jobs.

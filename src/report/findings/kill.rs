@@ -71,11 +71,12 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     let gentler = row.filter(|_| !is_gentler).and_then(|row| gentler(answer, row));
     let best = is_gentler
         .then(|| format!(". The best rule of the past: {}", of_later(answer, selection, chosen)));
-    let more = evictions(answer, &lead.train.rule).unwrap_or_default();
-    let [destroys, further] = [destroys, gentler.or(best)].map(Option::unwrap_or_default);
-    let later = of_later(answer, selection, lead) + &destroys + &further;
+    let evicted = evictions(answer, &lead.train.rule);
+    let [destroys, evicted, further] =
+        [destroys, evicted, gentler.or(best)].map(Option::unwrap_or_default);
+    let later = of_later(answer, selection, lead) + &destroys + &evicted + &further;
     if is_confirmed(answer, lead) {
-        return Told::Shown(format!("{}{over_all}{more}", capital(&later)));
+        return Told::Shown(format!("{}{over_all}", capital(&later)));
     }
     let why = match row.and_then(net_bounds) {
         Some((_, high)) if high < 0.0 => "the interval lies below zero",
@@ -83,7 +84,7 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
         _ => "later jobs do not confirm it",
     };
     Told::NotShown(format!(
-        "No kill rule is shown to save CPU time, because {why}: {later}{over_all}{more}"
+        "No kill rule is shown to save CPU time, because {why}: {later}{over_all}"
     ))
 }
 
@@ -217,14 +218,15 @@ fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
     ))
 }
 
-/// A sentence if a rule acts at restarts and most of these follow an eviction, which says nothing
-/// of the task itself.
+/// `; 310,934 of 437,953 restarts follow an eviction by the scheduler, not a failure`: it belongs to the
+/// first sentence, since an eviction says nothing of the task itself. `None` unless the rule acts at
+/// restarts and most of them follow one.
 fn evictions(answer: &SweepAnswer, rule: &str) -> Option<String> {
     let acts = ["restarts", "dead-time"].iter().any(|name| rule.starts_with(name));
     let (all, evicted) = (answer.restarts, answer.restarts_after_eviction);
     (acts && all < evicted.saturating_mul(2)).then(|| {
         format!(
-            ". Most restarts follow an eviction by the scheduler ({} of {}), not a failure",
+            "; {} of {} restarts follow an eviction by the scheduler, not a failure",
             grouped(evicted),
             grouped(all)
         )
@@ -281,10 +283,9 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     let harmed = format!("{harmed} of {}", counted(finished, "finished job"));
     let said =
         format!("killing tasks {what}{edge}{cut} harms {harmed} and {}", over_all(answer, row)?);
-    let said = said + &gentler(answer, row).unwrap_or_default();
-    let fitted = if rule == LIMITS { fitted(answer, row) } else { None };
-    let more = [fitted, evictions(answer, rule)];
-    let more: String = more.into_iter().flatten().collect();
+    let further = [evictions(answer, rule), gentler(answer, row)];
+    let said = said + &further.into_iter().flatten().collect::<String>();
+    let more = if rule == LIMITS { fitted(answer, row) } else { None }.unwrap_or_default();
     if spans_zero(row) {
         return Some(Told::NotShown(format!(
             "No kill rule is shown to save CPU time; the best in hindsight: {said}{more}"

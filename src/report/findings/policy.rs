@@ -99,17 +99,17 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let jobs = jobs(answer, best)?;
     let record = recorded(answer, [first, best]);
     let record = record.map(|said| format!("{said}. {}. ", left_out(answer))).unwrap_or_default();
-    let compared = compared(best, first);
+    let Compared { said, more, is_worse_in_part } = compared(best, first);
     if delay != [Change::Lower; 2] {
         return Some(Told::NotShown(format!(
             "No other policy is shown to lower both the mean wait of tasks and their mean bounded \
-            slowdown: {compared}{kills}. {record}{jobs}"
+            slowdown: {said}{kills}{more}. {record}{jobs}"
         )));
     }
     let others = worse_ones(answer, first);
     // A policy that is better than one that is worse than what was done may be no improvement.
     let is_weak = waits_longer(first, answer);
-    let verdict = match (compared.contains("but raises"), is_weak) {
+    let verdict = match (is_worse_in_part, is_weak) {
         (true, _) => "In part",
         (false, true) => "Perhaps",
         (false, false) => "Yes",
@@ -122,7 +122,7 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     } else {
         record
     };
-    Some(Told::Shown(format!("{verdict}: {compared}{kills}. {record}{jobs}{others}")))
+    Some(Told::Shown(format!("{verdict}: {said}{kills}{more}. {record}{jobs}{others}")))
 }
 
 /// What the kill rule of a policy did; `None` if it has none that killed.
@@ -132,25 +132,49 @@ fn kill_of(row: &Replayed, first: &Replayed) -> Option<String> {
     killed([&names[0], &names[1]], row.metrics.condemned_tasks, harmed, row.cpu_saved_share)
 }
 
-/// `` `fair` lowers the mean wait of tasks (28.2 min instead of 41.9 min under `fifo`), but raises
-/// ...; the makespan stays within 1 % ``: everything that is compared.
-fn compared(best: &Replayed, first: &Replayed) -> String {
-    let list = |wanted: Change| {
-        let all = MEASURES.iter().filter_map(|measure| {
+/// What a policy changes, compared with the first.
+struct Compared {
+    /// `` `fair`, compared with `fifo`, lowers the mean wait of tasks (28.2 min instead of 41.9 min), but
+    /// raises ... ``: what decides, and everything that gets worse.
+    said: String,
+    /// `. It also lowers ...; within 1 %: the makespan`: the rest.
+    more: String,
+    is_worse_in_part: bool,
+}
+
+/// The measures that decide are the first ones.
+const DECISIVE: usize = 2;
+
+fn compared(best: &Replayed, first: &Replayed) -> Compared {
+    let list = |measures: &[Measure], wanted: Change| {
+        let all = measures.iter().filter_map(|measure| {
             let values = [(measure.of)(best)?, (measure.of)(first)?];
             (Change::of(values[0], values[1]) == wanted).then(|| told(measure, values))
         });
         listed(&all.collect::<Vec<String>>())
     };
-    let [lower, same, higher] = [Change::Lower, Change::Same, Change::Higher].map(list);
+    let (decisive, others) = MEASURES.split_at(DECISIVE);
+    let higher = list(&MEASURES, Change::Higher);
+    let (lower, also) = match list(decisive, Change::Lower) {
+        Some(lower) => (Some(lower), list(others, Change::Lower)),
+        None => (list(others, Change::Lower), None),
+    };
+    let is_worse_in_part = lower.is_some() && higher.is_some();
     let does = match (lower, higher) {
         (Some(lower), Some(higher)) => format!("lowers {lower}, but raises {higher}"),
         (Some(lower), None) => format!("lowers {lower}"),
         (None, Some(higher)) => format!("raises {higher}"),
         (None, None) => "changes nothing by more than 1 %".to_owned(),
     };
-    let same = same.map_or_else(String::new, |same| format!("; within 1 %: {same}"));
-    format!("`{}`, compared with `{}`, {does}{same}", best.policy, first.policy)
+    let same = list(&MEASURES, Change::Same);
+    let more = match (also, same) {
+        (Some(also), Some(same)) => format!(". It also lowers {also}; within 1 %: {same}"),
+        (Some(also), None) => format!(". It also lowers {also}"),
+        (None, Some(same)) => format!("; within 1 %: {same}"),
+        (None, None) => String::new(),
+    };
+    let said = format!("`{}`, compared with `{}`, {does}", best.policy, first.policy);
+    Compared { said, more, is_worse_in_part }
 }
 
 /// `the mean wait of tasks (28.2 min instead of 41.9 min)`; without values if they look the same.
