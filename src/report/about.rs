@@ -41,7 +41,15 @@ fn time(results: &[Stored]) -> Option<String> {
         let mut remarks = inputs.flat_map(|input| input.remarks.keys());
         let is_assumed = remarks.any(|remark| remark.starts_with(NO_ZONE));
         let zone = if is_assumed { "; the log names no time zone: taken as UTC" } else { "" };
-        return Some(format!("{} to {} UTC ({length}{zone})", instant(start_s), instant(end_s)));
+        let [start, end] = [start_s, end_s].map(instant);
+        // Of a log that is selected by time of end, the first submission says little.
+        return Some(match super::early::complete_from(results) {
+            Some(from) => format!(
+                "jobs that ended from {from} to {end} UTC, the first of them submitted {start} ({length} \
+                in all{zone})"
+            ),
+            None => format!("{start} to {end} UTC ({length}{zone})"),
+        });
     }
     // A log may say in its header when its clock began; the months have the dates.
     let months = results.iter().find(|result| result.name == monthly::KIND.name);

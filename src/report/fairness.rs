@@ -39,7 +39,7 @@ const PAGE: &str = "fairness.html";
 pub(super) fn waited(result: &Stored, all: &[Stored]) -> String {
     let Some(of) = Of::new(result, all) else { return String::new() };
     let (users, noun) = (&of.answer.users, of.noun());
-    of.waits.beside_use(users, noun) + &of.waits.said(users, noun)
+    of.waits.said(users, noun) + &of.waits.beside_use(users, noun)
 }
 
 /// The tables of users and machines on the page of the study, with suggestions.

@@ -106,12 +106,16 @@ pub(super) fn page(results: &[Stored]) -> Result<Page, ReportError> {
     let scopes: Vec<String> = found.found.iter().map(|one| one.scope.clone()).collect();
     body.push_str(&assumed.said(&scopes));
     body.push_str(&first_screen(&found, &assumed));
+    // The charts of the findings; those of other pages are there.
+    let is_found = |result: &&Stored| found.found.iter().any(|one| one.result == result.name);
     let figures = list::topics()
         .into_iter()
         .flat_map(list::kinds_on)
         .filter_map(|kind| {
             let begin = kind.figure?;
-            results.iter().filter(|result| nothing(result).is_none()).find_map(|result| {
+            let mut shown =
+                results.iter().filter(is_found).filter(|result| nothing(result).is_none());
+            shown.find_map(|result| {
                 let chart =
                     result.charts().into_iter().find(|chart| chart.file.starts_with(begin))?;
                 let caption = assumed.without(chart.caption);

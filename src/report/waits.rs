@@ -45,6 +45,12 @@ impl Waits {
     /// Users with less of all use are not compared.
     const SHARE_MIN: f64 = 0.01;
 
+    /// A shorter wait is not long, s.
+    const LONG_S: f64 = 60.0;
+
+    /// From this factor on, waits are not alike.
+    const APART: f64 = 10.0;
+
     /// Those in the results of a report.
     pub(super) fn of(results: &[Stored]) -> Self {
         let mut loads = results.iter().filter(|result| result.name == load::KIND.name);
@@ -115,8 +121,8 @@ impl Waits {
         format!("<p>{}</p>\n", escape(&said))
     }
 
-    /// Of the users with enough use and jobs, whose jobs waited longest and shortest; empty if all
-    /// waited alike.
+    /// Whether waits were fair, and, of the users with enough use and jobs, whose jobs waited longest and
+    /// shortest; empty if all waited equally long.
     pub(super) fn said(&self, users: &[UserUsage], noun: &str) -> String {
         let known = users.iter().filter_map(|user| {
             let share = user.share.filter(|share| Self::SHARE_MIN <= *share)?;
@@ -140,9 +146,16 @@ impl Waits {
                 percent(*share)
             )
         };
+        let verdict = if longest.0 < Self::LONG_S {
+            "By waits it was: nobody waited long"
+        } else if longest.0 < Self::APART * shortest.0 {
+            "By waits it is not shown that anybody was put back"
+        } else {
+            "Not by waits, unless some were owed more, which the log does not say"
+        };
         let said = format!(
-            "Of the {} with {} of the {noun} or more and {} jobs or more that started: longest waited {}, \
-            shortest {}.",
+            "Was it fair? {verdict}. Of the {} with {} of the {noun} or more and {} jobs or more that \
+            started: longest waited {}, shortest {}.",
             counted(known.len() as u64, "user"),
             percent(Self::SHARE_MIN),
             Self::JOBS_MIN,
@@ -216,10 +229,17 @@ mod tests {
         let users = [used("a", 0.5), used("b", 0.4), used("c", 0.091), used("d", 0.009)];
         assert_eq!(
             waits.said(&users, "CPU time"),
-            "<p>Of the 2 users with 1.00 % of the CPU time or more and 10 jobs or more that started: longest \
+            "<p>Was it fair? Not by waits, unless some were owed more, which the log does not say. Of the 2 users with 1.00 % of the CPU time or more and 10 jobs or more that started: longest \
             waited a (2 h in the median of 20 jobs that started; 50.00 % of the CPU time), shortest b (30 s in \
             the median of 10 jobs that started; 40.00 % of the CPU time).</p>\n"
         );
+        let verdict = |first: f64, second: f64| {
+            let waits = Waits([own("a", 20, first), own("b", 10, second)].into_iter().collect());
+            waits.said(&users, "CPU time")
+        };
+        assert!(verdict(59.0, 1.0).contains("By waits it was: nobody waited long"));
+        assert!(verdict(600.0, 61.0).contains("not shown that anybody was put back"));
+        assert!(verdict(610.0, 61.0).contains("Not by waits"));
         assert_eq!(waits.said(&users[1..], "CPU time"), "");
         assert_eq!(Waits::default().said(&users, "CPU time"), "");
     }

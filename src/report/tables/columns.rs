@@ -154,7 +154,37 @@ pub(super) fn has_no_machines(table: &Table) -> bool {
 }
 
 /// Columns that few readers compare, by file: with them, the table would be too wide to read.
-const IN_FILE_ONLY: [(&str, &[&str]); 6] = [
+const IN_FILE_ONLY: [(&str, &[&str]); 10] = [
+    (
+        "episodes.csv",
+        &[
+            "user_share",
+            "reason_share",
+            "job_share",
+            "machine_id",
+            "machine_share",
+            "together_with",
+        ],
+    ),
+    (
+        "load.csv",
+        &[
+            "end_s",
+            "cpu_free",
+            "memory_free",
+            "machines",
+            "submitted_tasks",
+            "started_tasks",
+            "evicted_tasks",
+            "failed_tasks",
+            "finished_tasks",
+            "killed_tasks",
+            "lost_tasks",
+            "submitted_jobs",
+        ],
+    ),
+    ("monthly-waits.csv", &["run_s_mean", "jobs_ended"]),
+    ("predict.csv", &["true_positives", "false_positives", "true_negatives", "false_negatives"]),
     (
         "sweep.csv",
         &[
