@@ -163,7 +163,11 @@ const IN_FILE_ONLY: [(&str, &[&str]); 10] = [
             "job_share",
             "machine_id",
             "machine_share",
+            "machines_left",
             "together_with",
+            "users",
+            "waiting_before",
+            "waiting_after",
         ],
     ),
     (
