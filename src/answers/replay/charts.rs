@@ -59,9 +59,10 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let queue = with_record(queue, record(|row| Some(row.waiting)), &said);
     // The capacity counts once, as on the page about load, whatever the overcommitment.
     let of = setting.capacity.or_used("the machines' capacity");
-    let axis = format!("CPU in use (% of {of})");
+    let axis = format!("CPU requested (% of {of})");
     let percent_of = |share: f64| share * setting.overcommit * 100.0;
-    let in_use = over_time("CPU in use", [&axis, " %"], &|sample| sample.cpu_share.map(percent_of));
+    let title = "CPU requested by running tasks";
+    let in_use = over_time(title, [&axis, " %"], &|sample| sample.cpu_share.map(percent_of));
     let said = "The record: all attempts of these tasks and of those left out, replayed or not.";
     let said = format!("{said}{until}");
     let in_use = with_record(in_use, record(|row| row.cpu_share.map(|share| share * 100.0)), &said);
