@@ -260,6 +260,28 @@ mod tests {
         (0..400).map(|_| one()).collect()
     }
 
+    /// Promise: nowhere is the distribution farther from the curve, on either side of a step; one that
+    /// was drawn from it is near, and lengths that all are alike are far.
+    #[test]
+    fn the_farthest_point_is_that_of_a_dense_grid() {
+        let spells = drawn(7, 0.6, 1000.0, 2000.0);
+        let (fit, points) = (weibull(&spells).unwrap(), curve(&spells));
+        let (apart, at_s) = fit.farthest(&points).unwrap();
+        let at = |time_s: f64| {
+            let before = points.iter().take_while(|point| point.time_s <= time_s).last();
+            before.map_or(1.0, |point| point.share)
+        };
+        let last = points.last().unwrap().time_s;
+        let grid = (0..200_000).map(|step| last * f64::from(step) / 200_000.0);
+        let most = grid.map(|time| (at(time) - fit.share_after(time)).abs()).fold(0.0, f64::max);
+        assert!(most <= apart + 1e-12 && apart < most + 0.003, "{apart}, not {most}");
+        assert!(apart < 0.05 && points.iter().any(|point| point.time_s == at_s));
+        let alike: Vec<Spell> =
+            (0..50).map(|idx| ended(1_000_000 + idx)).chain([ended(9_000_000)]).collect();
+        let (apart, _) = weibull(&alike).unwrap().farthest(&curve(&alike)).unwrap();
+        assert!(0.3 < apart, "{apart}");
+    }
+
     #[test]
     fn intervals_hold_the_truth_as_often_as_they_say() {
         let rounds = 200;
