@@ -446,6 +446,23 @@ fn poisson_1(uniform: f64) -> u32 {
 mod tests {
     use super::*;
 
+    /// Promise: a reason counts jobs, not their tasks, with the CPU of all their tasks.
+    #[test]
+    fn a_reason_counts_jobs() {
+        let cpu = CpuTime::from_seconds(5.0);
+        let row = |reason| JobRow { reason, task_count: 3, outcome: 1, cpu, ..JobRow::default() };
+        let mut sums = ReasonSums::default();
+        [Some("TIMEOUT"), None, Some("TIMEOUT")].map(row).iter().for_each(|row| sums.add(row));
+        let mut other = ReasonSums::default();
+        other.add(&row(Some("FAILED")));
+        sums.merge(other);
+        let found: Vec<(&str, u64, f64)> = sums.0[&1]
+            .iter()
+            .map(|(name, sum)| (name.as_str(), sum.jobs, sum.cpu.seconds()))
+            .collect();
+        assert_eq!(found, [("FAILED", 1, 5.0), ("TIMEOUT", 2, 10.0)]);
+    }
+
     #[test]
     fn poisson_numbers_have_mean_one() {
         let rounds = 100_000;
