@@ -457,7 +457,7 @@ fn one_sentence_stands_for_a_table_of_zeros() {
         assert!(page.contains(sentence) && !page.contains("<figure"), "{name}: {page}");
     }
     let index = page("index");
-    assert!(index.contains("job_events: all, 5.3 hours. "), "{index}");
+    assert!(index.contains("job_events: all, 5.3 hours.</p>"), "{index}");
     // Programs find the numbers in the JSON.
     let json = place.run(&["detect", "--lake", "all/lake", "--format", "json"]).ok().json();
     assert_eq!(json["counts"]["groups"], 0);

@@ -136,6 +136,7 @@ def main(jobfate, lake, log, zone="UTC", late="3600"):
         ends[row["state"]]["cpu"] += 0 if is_open else used
         is_wasted = not is_open and row["state"] != "COMPLETED"
         ends[row["state"]]["wasted"] += used if is_wasted else 0
+        ends[row["state"]]["wasted_attempts"] += bool(used and is_wasted)
         is_late = is_wasted and late <= end - row["start"]
         for month, length in pieces(row["start"], end, zone):
             for key in [("rows", month, row["account"]), ("accounts", row["account"]), ("months", month), ("users", row["user"])]:
@@ -188,6 +189,7 @@ def main(jobfate, lake, log, zone="UTC", late="3600"):
         if row["end_reason"]:
             compare(f"ends {row['end_reason']}", row["cpu_h"], ends[row["end_reason"]]["cpu"] / 3600)
             compare(f"waste {row['end_reason']}", row["wasted_cpu_h"], ends[row["end_reason"]]["wasted"] / 3600)
+            compare(f"wasted attempts {row['end_reason']}", row["wasted_attempts"], ends[row["end_reason"]]["wasted_attempts"])
     for state, own in ends.items():
         if own["jobs"]:
             compare(f"ends {state} jobs", reasons[state], own["jobs"])

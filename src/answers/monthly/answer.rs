@@ -128,6 +128,8 @@ pub struct OfReason {
     pub jobs: u64,
     /// CPU time of those of their attempts that did not finish, h.
     pub wasted_cpu_h: f64,
+    /// Those attempts, without any that used nothing.
+    pub wasted_attempts: u64,
 }
 
 /// The smallest part of what was wasted for which a reason is named.
@@ -315,8 +317,9 @@ impl MonthlyAnswer {
         lost.retain(|(share, _)| NAMED <= *share);
         lost.sort_by(|one, other| other.0.total_cmp(&one.0));
         let said = lost.into_iter().filter_map(|(share, row)| {
-            let jobs = counted(row.jobs, "job");
-            Some(format!("{} by {jobs} that ended as {}", percent(share), row.end_reason?))
+            let attempts = counted(row.wasted_attempts, "attempt");
+            let reason = row.end_reason?;
+            Some(format!("{} by {attempts} of jobs that ended as {reason}", percent(share)))
         });
         let said: Vec<String> = said.collect();
         if said.is_empty() { String::new() } else { format!(", of that {}", said.join(", ")) }
@@ -361,9 +364,9 @@ mod tests {
             "most_not_finished": {"user": "honbu", "jobs": 11, "not_finished_jobs": 10},
             "total_wasted": 90_000.0, "total_late": 45_000.0, "late_s": 3600.0,
             "ends": [{"outcome": "finished", "end_reason": "COMPLETED", "jobs": 1, "wasted_cpu_h": 0.0},
-                {"outcome": "killed", "end_reason": "CANCELLED", "jobs": 1, "wasted_cpu_h": 3.0},
+                {"outcome": "killed", "end_reason": "CANCELLED", "jobs": 5, "wasted_attempts": 1, "wasted_cpu_h": 3.0},
                 {"outcome": "failed", "end_reason": "FAILED", "jobs": 1, "wasted_cpu_h": 2.0},
-                {"outcome": "failed", "end_reason": "TIMEOUT", "jobs": 9, "wasted_cpu_h": 20.0}],
+                {"outcome": "failed", "end_reason": "TIMEOUT", "jobs": 9, "wasted_attempts": 12, "wasted_cpu_h": 20.0}],
             "most_wasted": {"users": ["ovenb", "sancr"], "wasted": 80_000.0},
             "waits": [{"queue": "a", "size": "1", "jobs_with_wait": 9, "wait_s_median": 9000.0},
                 {"queue": "a", "size": "5-16", "jobs_with_wait": 10, "wait_s_median": 120.0}],
@@ -375,8 +378,8 @@ mod tests {
         assert_eq!(
             answer.sentence().unwrap(),
             "2 accounts used 360,000 processor-s, account taifl most (50.0 %); 25.0 % of all CPU time was wasted by \
-            attempts that did not finish, of that 80.0 % by 9 jobs that ended as TIMEOUT, 12.0 % by 1 job \
-            that ended as CANCELLED. That is from 2016-12-21 to 2017-01-01 (11.1 d). 50.0 % of what was \
+            attempts that did not finish, of that 80.0 % by 12 attempts of jobs that ended as TIMEOUT, 12.0 % by \
+            1 attempt of jobs that ended as CANCELLED. That is from 2016-12-21 to 2017-01-01 (11.1 d). 50.0 % of what was \
             wasted was in runs of 60 min or more; users ovenb and sancr wasted 88.9 % of it. Half of the \
             jobs that started had waited for at most 90 s, and 95 % for at most 7,200 s; 10 of 11 jobs that did \
             not finish are of one user, honbu, who has 11 jobs in all. Jobs of 5-16 processors in queue \

@@ -163,7 +163,9 @@ pub(super) fn ends(monthly: &Monthly, unit: &str) -> RecordBatch {
         .about("Share of the CPU time of the whole log")
         .float("wasted_cpu_h", rows.iter().map(|row| Some(hours(row.1.wasted))))
         .about("CPU time of those of their attempts that did not finish")
-        .unit(unit);
+        .unit(unit)
+        .count("wasted_attempts", rows.iter().map(|row| row.1.wasted_attempts))
+        .about("Attempts that did not finish and used CPU time");
     if !monthly.has_gpus {
         return frame.batch();
     }

@@ -16,7 +16,7 @@ use crate::studies::ledger::{CpuDefinition, UNKNOWN};
 use crate::studies::load::jobs::{Suspended, Times, size_class};
 use crate::studies::load::whole;
 use crate::studies::meter::Meter;
-use crate::units::CpuRate;
+use crate::units::{CpuRate, CpuTime};
 
 /// The column of the account.
 pub const ACCOUNT: &str = "user_group";
@@ -189,6 +189,7 @@ impl<'a> Bucket<'a> {
         ends.used.add(all);
         if is_wasted {
             ends.wasted += all.cpu;
+            ends.wasted_attempts += u64::from(all.cpu != CpuTime::ZERO);
         }
     }
 

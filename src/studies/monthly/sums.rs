@@ -106,6 +106,8 @@ pub struct Ends {
     pub used: Used,
     /// The CPU time of those of their attempts that did not finish.
     pub wasted: CpuTime,
+    /// Those attempts, without any that used nothing.
+    pub wasted_attempts: u64,
 }
 
 /// Attempts with a time limit that ended.
@@ -190,6 +192,7 @@ impl Monthly {
             own.jobs += ends.jobs;
             own.used.add(ends.used);
             own.wasted += ends.wasted;
+            own.wasted_attempts += ends.wasted_attempts;
         }
         for (queue, limits) in other.limits {
             self.limits.entry(queue).or_default().merge(limits);
