@@ -117,6 +117,12 @@ impl<'f> Fact<'f> {
         column.as_primitive::<Float64Type>().values()
     }
 
+    /// A column of quantities, some of which may be missing.
+    pub(crate) fn maybe_floats(self, name: &str) -> impl Iterator<Item = Option<f64>> + 'f {
+        let column = self.0.column_by_name(name).expect("the query has this column");
+        column.as_primitive::<Float64Type>().iter()
+    }
+
     /// A column of quantities of the lake, some of which may be missing.
     pub(crate) fn maybe_singles(self, name: &str) -> impl Iterator<Item = Option<f32>> + 'f {
         let column = self.0.column_by_name(name).expect("the query has this column");

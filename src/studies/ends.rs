@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::meter::{Meter, Resource};
 use crate::facts::tasks::EndedBy;
 use crate::schema::EventType;
 use crate::units::CpuTime;
@@ -41,11 +42,26 @@ pub struct EndRow {
 }
 
 impl EndSums {
+    /// Whether a quantity is added up by how attempts ended.
+    pub(super) fn has(meter: Meter) -> bool {
+        meter.resource() != Resource::Memory && meter != Meter::PUBLISHED
+    }
+
+    /// Adds an attempt whose end has a name.
+    pub(super) fn add_named(&mut self, end: &str, cpu: CpuTime) {
+        if let Some(place) = ENDS.iter().position(|known| *known == end) {
+            self.add_to(place, cpu);
+        }
+    }
+
+    fn add_to(&mut self, place: usize, cpu: CpuTime) {
+        self.0[place].attempts += 1;
+        self.0[place].cpu += cpu;
+    }
+
     /// Adds an attempt.
     pub(super) fn add(&mut self, ended_by: EndedBy, cpu: CpuTime) {
-        let sum = &mut self.0[place_of(ended_by)];
-        sum.attempts += 1;
-        sum.cpu += cpu;
+        self.add_to(place_of(ended_by), cpu);
     }
 
     pub(super) fn merge(&mut self, other: &Self) {

@@ -43,7 +43,8 @@ pub struct Study {
     /// The kind of trace.
     pub source: Source,
     pub(super) ledger: LedgerSums,
-    /// By how attempts ended; `None` if that is not known, or the definition has only jobs.
+    /// By how attempts ended; `None` for memory, which no query has by attempt, and if the definition has
+    /// only jobs.
     pub(super) ends: Option<EndSums>,
     /// By the reasons that a log records.
     pub(super) reasons: ReasonSums,
@@ -116,7 +117,7 @@ impl Study {
             knows_outcomes: lake.has(Table::JobEvents),
             groups: BTreeMap::new(),
             ledger: LedgerSums::default(),
-            ends: (asked.meter != Meter::PUBLISHED).then(EndSums::default),
+            ends: EndSums::has(asked.meter).then(EndSums::default),
             reasons: ReasonSums::default(),
             rules: (0..asked.rules.len()).map(|rule_idx| RuleSums::new(asked, rule_idx)).collect(),
             split: asked.split_us.map(|split_us| SplitSums::new(asked, split_us)),

@@ -70,8 +70,8 @@ pub struct Ledger {
     pub unit: &'static str,
     /// Per outcome (and group).
     pub rows: Vec<LedgerRow>,
-    /// The amounts of all attempts by how they ended; `None` if the amounts or the ends are not known,
-    /// or the definition (`published`) has only jobs. With `outside_attempts` they add up to the total.
+    /// The amounts of all attempts by how they ended; `None` if the amounts are not known,
+    /// for memory, and if the definition (`published`) has only jobs. With `outside_attempts` they add up to the total.
     pub ends: Option<Vec<EndRow>>,
     /// The amounts of jobs by outcome and reason, the largest of an outcome first; empty if the log
     /// records no reasons.

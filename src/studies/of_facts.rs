@@ -78,8 +78,11 @@ pub fn queries_of_study(lake: &Lake, asked: &Asked) -> Vec<&'static str> {
         (Resource::Memory, true) => needed.extend(["q15", "q16"]),
         (Resource::Memory, false) => needed.push("q15"),
     }
-    if asked.meter == Meter::PUBLISHED {
-        needed.push("q11");
+    match asked.meter {
+        Meter::PUBLISHED => needed.push("q11"),
+        // The use of each attempt; a sweep does not show it.
+        Meter::Cpu(CpuDefinition::Measured) if !sweeps => needed.push("q17"),
+        _ => {}
     }
     if sweeps {
         needed.push("q08");
@@ -259,33 +262,54 @@ fn add_attempts(study: &mut Study, facts: &Facts, windows: Windows) {
             study.attempt_edges.add(windows.is_before(start_us), end_us.is_none());
         }
     }
-    study.ends = ends_of(attempts, study.asked.meter, windows);
+    study.ends = ends_of(facts, study.asked.meter, windows);
     add_restarts(study, attempts);
 }
 
-/// What attempts spent, by how they ended; `None` if the fact about attempts does not have the
-/// amount.
-fn ends_of(attempts: Fact<'_>, meter: Meter, windows: Windows) -> Option<EndSums> {
-    let rate = |request: Option<f32>| match meter {
-        Meter::Cpu(CpuDefinition::Slots) => Some(CpuRate::ONE),
-        Meter::Cpu(CpuDefinition::Requested) => Some(request.map_or(CpuRate::ZERO, CpuRate::new)),
+/// What attempts spent, by how they ended; `None` if it is not added up so.
+fn ends_of(facts: &Facts, meter: Meter, windows: Windows) -> Option<EndSums> {
+    match meter {
+        Meter::Cpu(CpuDefinition::Slots) => ends_held(facts.of("q03"), windows, |_| CpuRate::ONE),
+        Meter::Cpu(CpuDefinition::Requested) => {
+            let rate = |request: Option<f32>| request.map_or(CpuRate::ZERO, CpuRate::new);
+            ends_held(facts.of("q03"), windows, rate)
+        }
+        Meter::Cpu(CpuDefinition::Measured) => {
+            facts.has("q17").then(|| ends_measured(facts.of("q17")))
+        }
         _ => None,
-    };
+    }
+}
+
+/// What attempts held, by how they ended; `rate` of their request.
+fn ends_held(
+    attempts: Fact<'_>,
+    windows: Windows,
+    rate: impl Fn(Option<f32>) -> CpuRate,
+) -> Option<EndSums> {
     let mut all = EndSums::default();
-    let requests = attempts.maybe_singles("cpu_request");
     let times = attempts.ints("start_us").iter().zip(attempts.maybe_ints("end_us"));
-    for (((&start_us, end_us), ended_by), request) in
-        times.zip(attempts.maybe_ints("ended_by")).zip(requests)
-    {
+    let more = attempts.maybe_ints("ended_by").zip(attempts.maybe_singles("cpu_request"));
+    for ((&start_us, end_us), (ended_by, request)) in times.zip(more) {
         let ended_by = match ended_by {
             Some(code) => EndedBy::Event(EventType::of(code)?),
             None if end_us.is_some() => EndedBy::Job,
             None => EndedBy::Nothing,
         };
         let end_us = end_us.unwrap_or(windows.task_end_us).max(start_us);
-        all.add(ended_by, rate(request)?.over(end_us - start_us));
+        all.add(ended_by, rate(request).over(end_us - start_us));
     }
     Some(all)
+}
+
+/// What attempts used, by how they ended; without a usage window nothing.
+fn ends_measured(attempts: Fact<'_>) -> EndSums {
+    let mut all = EndSums::default();
+    for (end, used) in attempts.texts("ended").zip(attempts.maybe_floats("measured_s")) {
+        let used = used.map_or(CpuTime::ZERO, CpuTime::from_seconds);
+        all.add_named(end.unwrap_or_default(), used);
+    }
+    all
 }
 
 /// Counts the attempts after the first of their task, and those that follow an eviction.

@@ -236,11 +236,13 @@ def filters(page):
         rows = box.evaluate_handle("box => [...box.closest('.filter').nextElementSibling.querySelectorAll('tbody tr')]")
         # The cell of the last row that occurs in the fewest rows.
         wanted = rows.evaluate("""rows => [...rows.at(-1).cells].map((cell) => cell.textContent.toLowerCase())
-          .map((text) => [rows.filter((row) => row.textContent.toLowerCase().includes(text)).length, text])
+          .map((text) => [rows.filter((row) => [...row.cells].some((cell) =>
+            cell.textContent.toLowerCase().includes(text))).length, text])
           .sort((one, other) => one[0] - other[0])[0][1]""")
         box.fill(wanted)
-        if not rows.evaluate("""(rows, wanted) => rows.every((row) =>
-              row.textContent.toLowerCase().includes(wanted) === row.checkVisibility())""", wanted):
+        if not rows.evaluate("""(rows, wanted) => rows.every((row) => row.checkVisibility() ===
+              [...row.cells].some((cell) => [cell.textContent, cell.dataset.name ?? ""].some((text) =>
+                text.toLowerCase().includes(wanted))))""", wanted):
             yield f"the filter shows others than `{wanted}`"
         box.fill("")
         # Rows without effect are folded until a box is ticked.

@@ -107,8 +107,9 @@ Array.from(document.querySelectorAll("table.data")).forEach((table, number) => {
     const count = element("span");
     count.setAttribute("role", "status");
     tools.append(element("label", {}, "Show rows with ", input), " ", count, " ");
-    const whole = (cell) => `${cell.dataset.name ?? ""} ${cell.textContent}`;
-    const texts = new Map(rows.map((row) => [row, [...row.cells].map(whole).join(" ").toLowerCase()]));
+    // A text is found in one cell, or in the whole name that a short one stands for.
+    const whole = (cell) => `${cell.dataset.name ?? ""}\n${cell.textContent}`;
+    const texts = new Map(rows.map((row) => [row, [...row.cells].map(whole).join("\n").toLowerCase()]));
     const filter = () => {
       const wanted = input.value.toLowerCase();
       for (const row of rows) row.hidden = !texts.get(row).includes(wanted);
