@@ -173,8 +173,10 @@ fn tone(end: &str) -> String {
     if end == "open" { "running" } else { end }.to_owned()
 }
 
-/// What the ends mean that are no outcome.
-const MEANINGS: [(&str, &str); 3] = [
+/// What the ends mean that are no outcome, or count less than the events of this name.
+const MEANINGS: [(&str, &str); 5] = [
+    ("killed", "killed while it ran: what was killed before it started had no attempt"),
+    ("evicted", "evicted while it ran: an EVICT of a task that does not run ends no attempt"),
     ("rescheduled", "ended by the next SCHEDULE of its task, without a recorded end"),
     ("with job", "without a recorded end: closed at the end of its job"),
     ("open", "still running at the end of the window"),
