@@ -50,7 +50,7 @@ pub static STUDIES: [Study; 14] = [
     Study {
         name: "account",
         answers: "CPU time, or memory × time with `--resource memory`, per outcome; by class, \
-        priority or user; the outcomes add up to the total",
+        priority or user, and by how attempts ended; the outcomes add up to the total",
         topic: &OUTCOMES,
         results: &account::KINDS,
         form: Some(Form {
