@@ -131,7 +131,11 @@ impl Spark {
         let Some(hosts) = self.master.strip_prefix("spark://") else { return Ok(()) };
         let answers = |host: &str| {
             let mut addresses = host.to_socket_addrs().into_iter().flatten();
-            addresses.any(|address| TcpStream::connect_timeout(&address, CONNECT_MAX).is_ok())
+            // On one machine a connection to a port on which nobody listens may reach itself.
+            let is_other = |stream: TcpStream| stream.local_addr().ok() != stream.peer_addr().ok();
+            addresses.any(|address| {
+                TcpStream::connect_timeout(&address, CONNECT_MAX).is_ok_and(is_other)
+            })
         };
         if hosts.split(',').any(answers) {
             return Ok(());
