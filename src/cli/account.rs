@@ -37,7 +37,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate account --lake lake\n  jobfate acco
 ///
 /// `jobs` counts all jobs of `job_events`; tasks and CPU cover only jobs with tasks in the loaded
 /// parts; `jobs_with_tasks` counts them. `share` is the row's share of the total. `largest_job_share` is
-/// the largest share of one job in the amount of the row. `ends` in JSON has the same amounts by how
+/// the largest share of one job in the amount of the row. `ends` in JSON has CPU and GPU time by how
 /// attempts ended, whatever became of their jobs, and `reasons` by the reasons of a log; `--out` stores
 /// them as tables if they show something else than the outcomes. Without `job_events` no outcome is known:
 /// the rows of outcomes stay empty, and all CPU is unmatched.

@@ -28,7 +28,7 @@ pub struct AccountAnswer {
     /// Per outcome (and group).
     pub rows: TableRows<AccountRow>,
     /// The amounts of all attempts by how they ended, which with `outside_attempts` add up to the
-    /// total; `None` if that is not known.
+    /// total; `None` for memory, and if that is not known.
     pub ends: Option<Vec<EndRow>>,
     /// The amounts by outcome and reason, if a log records reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -43,38 +43,48 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
     if is_measured {
         add("outside attempts", ledger.outside_attempts);
     }
-    let share = |cpu: f64| if ledger.total == 0.0 { 0.0 } else { cpu / ledger.total };
-    let top = outcomes.iter().map(|outcome| outcome.2).fold(0.0, f64::max);
+    let classes = match ledger.classes {
+        Classes::Sequence => {
+            "which is that of their exact sequence of events (any that is none of the published ones \
+            is \"other\", such as several attempts)"
+        }
+        Classes::Terminal => "which is that of their last terminal event",
+    };
+    let edges = edges::ending(&edges::of_ledger(ledger));
+    let said = format!(", by the outcome of the jobs, {classes}.{edges}");
+    bars(ledger, "per outcome of jobs", outcomes, &said)
+}
+
+/// Bars of amounts: label, outcome and amount. `said` ends the first sentence of the caption, which
+/// gives the total.
+pub(super) fn bars(
+    ledger: &Ledger,
+    of: &str,
+    amounts: Vec<(String, String, f64)>,
+    said: &str,
+) -> Chart {
+    let share = |amount: f64| if ledger.total == 0.0 { 0.0 } else { amount / ledger.total };
+    let top = amounts.iter().map(|one| one.2).fold(0.0, f64::max);
     let (unit, per) = digits::unit_of_use(ledger.unit, top);
-    let noun = ledger.meter.resource().noun();
-    let title_noun = ledger.meter.resource().title();
-    let bars: Vec<Bar> = outcomes
+    let resource = ledger.meter.resource();
+    let bars: Vec<Bar> = amounts
         .into_iter()
-        .map(|(label, outcome, cpu)| Bar {
+        .map(|(label, outcome, amount)| Bar {
             tone: outcome_tone(&outcome),
-            note: sentences::label(share(cpu)),
+            note: sentences::label(share(amount)),
             label,
-            value: cpu / per,
+            value: amount / per,
         })
         .collect();
     Chart::Bars(BarChart {
-        title: format!("{title_noun} per outcome of jobs ({})", ledger.meter),
+        title: format!("{} {of} ({})", resource.title(), ledger.meter),
         caption: format!(
-            "{}{}, total {} {}, by the outcome of the jobs, {}.{}",
+            "{}{}, total {} {unit}{said}",
             sentences::largest_part(&bars, ledger.total / per),
             sentences::meaning_of_meter(ledger.meter),
             digits::six_digits(ledger.total / per),
-            unit,
-            match ledger.classes {
-                Classes::Sequence => {
-                    "which is that of their exact sequence of events (any that is none of the \
-                    published ones is \"other\", such as several attempts)"
-                }
-                Classes::Terminal => "which is that of their last terminal event",
-            },
-            edges::ending(&edges::of_ledger(ledger))
         ),
-        value_axis: format!("{noun} ({unit})"),
+        value_axis: format!("{} ({unit})", resource.noun()),
         bars,
     })
 }

@@ -6,18 +6,19 @@
 use arrow::record_batch::RecordBatch;
 
 use super::answer::AccountAnswer;
+use super::charts::bars;
 use super::kind_of;
-use crate::answers::sentences::{self, percent};
-use crate::charts::{Bar, BarChart, Chart, outcome_tone};
-use crate::digits::{self, counted};
+use crate::answers::sentences::percent;
+use crate::charts::Chart;
+use crate::digits::counted;
 use crate::faults::Result;
 use crate::results::frame::Frame;
 use crate::results::store::Files;
 use crate::studies::ledger::{EndRow, Ledger, ReasonAmount};
 
-/// The further tables of a ledger: the part of their names after that of the result, and their titles.
-pub(super) const ENDS: &str = "ends";
-pub(super) const REASONS: &str = "reasons";
+/// The part of the name of a further table or chart after that of the result.
+const ENDS: &str = "ends";
+const REASONS: &str = "reasons";
 
 /// The smallest difference of shares that counts.
 const APART: f64 = 0.001;
@@ -79,21 +80,21 @@ fn shares(
 }
 
 /// Whether the ends of attempts show something else than the outcomes of jobs: what attempts that
-/// finished spent is not what jobs that finished spent.
+/// finished spent is not what jobs that finished spent, as a share.
+fn is_apart(rows: &[EndRow], of_jobs: f64) -> bool {
+    let finished = rows.iter().filter(|row| row.end == FINISHED);
+    APART < (finished.filter_map(|row| row.share).sum::<f64>() - of_jobs).abs()
+}
+
+/// The same of a ledger.
 fn is_other(ledger: &Ledger, rows: &[EndRow]) -> bool {
-    let of_attempts: f64 = finished(rows);
     let of_jobs = ledger.rows.iter().filter(|row| row.outcome == FINISHED);
-    let of_jobs: f64 = of_jobs.filter_map(|row| row.share).sum();
-    APART < (of_attempts - of_jobs).abs()
+    is_apart(rows, of_jobs.filter_map(|row| row.share).sum())
 }
 
 /// Whether the jobs of any outcome ended for several reasons.
 fn has_reasons(ledger: &Ledger) -> bool {
     ledger.reasons.windows(2).any(|rows| rows[0].outcome == rows[1].outcome)
-}
-
-fn finished(rows: &[EndRow]) -> f64 {
-    rows.iter().filter(|row| row.end == FINISHED).filter_map(|row| row.share).sum()
 }
 
 /// The outcome of jobs, and the end of attempts.
@@ -110,9 +111,9 @@ pub(super) fn charts(ledger: &Ledger) -> Vec<(&'static str, Chart)> {
 
 fn ends_chart(ledger: &Ledger, rows: &[EndRow]) -> Chart {
     let all = rows.iter().map(|row| (words(&row.end).to_owned(), tone(&row.end), row.amount));
-    let caption = "It counts what attempts did: a task that finished in a job that was killed later has \
+    let said = ". It counts what attempts did: a task that finished in a job that was killed later has \
         finished, and what an evicted attempt had done is lost, whatever became of its job.";
-    bars(ledger, "per end of attempts", all.collect(), caption)
+    bars(ledger, "per end of attempts", all.collect(), said)
 }
 
 fn reasons_chart(ledger: &Ledger) -> Chart {
@@ -127,36 +128,8 @@ fn reasons_chart(ledger: &Ledger) -> Chart {
     };
     let all = drawn.take(REASONS_MAX);
     let all = all.map(|row| (label(row), row.outcome.clone(), row.amount));
-    let caption = "By the outcome of jobs and the reason that the log gives for their end.";
-    bars(ledger, "per reason of the end", all.collect(), caption)
-}
-
-/// Bars of amounts: label, outcome and amount.
-fn bars(ledger: &Ledger, of: &str, all: Vec<(String, String, f64)>, caption: &str) -> Chart {
-    let top = all.iter().map(|one| one.2).fold(0.0, f64::max);
-    let (unit, per) = digits::unit_of_use(ledger.unit, top);
-    let resource = ledger.meter.resource();
-    let share = |amount: f64| if ledger.total == 0.0 { 0.0 } else { amount / ledger.total };
-    let bars: Vec<Bar> = all
-        .into_iter()
-        .map(|(label, outcome, amount)| Bar {
-            tone: outcome_tone(&outcome),
-            note: sentences::label(share(amount)),
-            label,
-            value: amount / per,
-        })
-        .collect();
-    Chart::Bars(BarChart {
-        title: format!("{} {of} ({})", resource.title(), ledger.meter),
-        caption: format!(
-            "{}{}, total {} {unit}. {caption}",
-            sentences::largest_part(&bars, ledger.total / per),
-            sentences::meaning_of_meter(ledger.meter),
-            digits::six_digits(ledger.total / per),
-        ),
-        value_axis: format!("{} ({unit})", resource.noun()),
-        bars,
-    })
+    let said = ". By the outcome of jobs and the reason that the log gives for their end.";
+    bars(ledger, "per reason of the end", all.collect(), said)
 }
 
 /// An end in the words of sentences and bars.
@@ -191,12 +164,11 @@ impl AccountAnswer {
         all.map(|(end, meaning)| ((*end).to_owned(), (*meaning).to_owned())).collect()
     }
 
-    /// What the attempts did, if that is something else than what became of their jobs: `of this, still
-    /// running 74.6 %, evicted 10.5 %, ...`.
+    /// What the attempts did, if that is something else than what became of their jobs: `still running
+    /// 74.6 %, evicted 10.5 %, ...`.
     pub(crate) fn by_ends(&self) -> Option<String> {
-        let rows = self.ends.as_deref()?;
         let of_jobs = self.sum_of(FINISHED, |row| row.share);
-        (APART < (finished(rows) - of_jobs).abs()).then(|| ends_told(rows)).flatten()
+        self.ends.as_deref().filter(|rows| is_apart(rows, of_jobs)).and_then(ends_told)
     }
 
     /// The reason for most of what the jobs of an outcome spent, if it has several: `12.5 % in 9 jobs

@@ -58,10 +58,7 @@ pub static KINDS: [Kind<'static>; 2] = [
     Kind {
         tables: &[Table::JobEvents, Table::TaskEvents],
         meters: true,
-        captions: &[
-            ("account-memory-ends", "Memory time by how attempts ended"),
-            ("account-memory-reasons", "Memory time by the reason of the end"),
-        ],
+        captions: &[("account-memory-reasons", "Memory time by the reason of the end")],
         ..Kind::called("account-memory", "Memory time by outcome").holding::<AccountAnswer>()
     },
 ];
