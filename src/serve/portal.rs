@@ -1,5 +1,6 @@
 //! The state that all requests share.
 
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 
@@ -52,10 +53,21 @@ pub(super) struct Portal {
     stop: watch::Sender<bool>,
 }
 
+/// Clients that may wait to be accepted while the portal is busy; the system may allow fewer.
+const UNACCEPTED_MAX: i32 = 1024;
+
+/// Listens with a longer queue than the standard library's 128: whom it has no place for, tries
+/// again after a second or more.
+fn listen(at: SocketAddr) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(at)?;
+    rustix::net::listen(&listener, UNACCEPTED_MAX)?;
+    Ok(listener)
+}
+
 impl Portal {
     /// Opens the state, the lakes and the report, and listens.
     pub(super) fn open(config: Config) -> Result<Self> {
-        let listener = TcpListener::bind(config.listen)
+        let listener = listen(config.listen)
             .with_context(|| format!("could not listen on {}", config.listen))?;
         let at = listener.local_addr().context("could not listen")?;
         let state = State::open(&config.state)?;
@@ -100,7 +112,7 @@ impl Portal {
     }
 
     /// A copy of the listener, not blocking.
-    pub(super) fn listener(&self) -> std::io::Result<TcpListener> {
+    pub(super) fn listener(&self) -> io::Result<TcpListener> {
         let listener = self.listener.try_clone()?;
         listener.set_nonblocking(true)?;
         Ok(listener)

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -94,11 +94,15 @@ fn start(place: &Place, flags: &[&str]) -> Portal {
     Portal { child, port, said: Mutex::new(said) }
 }
 
-/// Reads a reply to its end.
+/// Reads a reply to its end; nothing, and on stderr what was read, if there is none.
 fn read(stream: &mut TcpStream) -> Option<Reply> {
     stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     let mut bytes = Vec::new();
-    match stream.read_to_end(&mut bytes) {
+    let end = stream.read_to_end(&mut bytes);
+    if bytes.is_empty() {
+        eprintln!("{end:?}");
+    }
+    match end {
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::ConnectionReset && !bytes.is_empty() => {}
         Err(_) => return None,
@@ -135,9 +139,14 @@ impl Portal {
     /// Sends a request unchanged.
     fn raw(&self, text: &str) -> Option<Reply> {
         let mut stream = self.connect();
+        let connected = now();
         // The portal may refuse before all of it is sent.
         let _ = stream.write_all(text.as_bytes());
-        read(&mut stream)
+        let reply = read(&mut stream);
+        if reply.is_none() {
+            eprintln!("no reply, {:?} after connecting", connected.elapsed());
+        }
+        reply
     }
 
     fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Reply {
@@ -612,6 +621,30 @@ fn memory_kb(id: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Promise: 200 clients connect at once and are answered, also if the portal has no time for them
+/// at first. A connection that the system has no place for is tried again after one second.
+#[test]
+fn clients_wait_in_line_for_a_busy_portal() {
+    let place = Place::new();
+    let portal = portal(&place, &[]);
+    let send = |signal: &str| {
+        let sent = Command::new("kill").args([signal, &portal.child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    };
+    send("-STOP");
+    let at = SocketAddr::from(([127, 0, 0, 1], portal.port));
+    let connect = |_| TcpStream::connect_timeout(&at, Duration::from_millis(900));
+    let waiting: Vec<_> = (0..200).map(connect).collect();
+    send("-CONT");
+    let asked =
+        format!("GET /healthz HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", portal.host());
+    for (number, stream) in waiting.into_iter().enumerate() {
+        let mut stream = stream.unwrap_or_else(|error| panic!("client {number}: {error}"));
+        stream.write_all(asked.as_bytes()).unwrap();
+        assert_eq!(read(&mut stream).expect("a reply").status, 200, "client {number}");
+    }
 }
 
 /// Promise: 200 clients at once are answered, without errors and in little memory.
