@@ -106,9 +106,9 @@ impl Open {
     fn table(self) -> String {
         let columns = ["tasks without an end", "running", "waiting", "together"].map(str::to_owned);
         let rows = [
-            self.last.row("all, by their last event (the flow above)"),
+            self.last.row("all, by their last event (bars and flow above)"),
             self.plain.row(
-                "those with the sequence 01, or that wait for the first attempt (the bars above)",
+                "those with the sequence 01, or that wait for the first attempt (the table above)",
             ),
             self.closed.row("those of jobs that have ended (CPU time closes them with the job)"),
             self.going_on

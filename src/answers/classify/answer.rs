@@ -65,14 +65,21 @@ impl ClassifyAnswer {
         }
     }
 
-    /// The shares by the last event, the largest first, with each outcome in words; `None` unless many
-    /// have an exact sequence with the outcome `other`, which says little.
-    pub(crate) fn by_last_event(&self) -> Option<Vec<(f64, String)>> {
+    /// The counts by the last event, the largest first; `None` unless many have an exact sequence with
+    /// the outcome `other`, which says little.
+    pub(crate) fn by_last_event(&self) -> Option<Vec<Ending>> {
         let others = self.rows.iter().filter(|row| row.outcome == "other");
         let share: f64 = others.map(|row| row.share).sum();
         if share < MANY || !self.rows.iter().any(|row| row.sequence.is_some()) {
             return None;
         }
+        let mut all = self.endings();
+        all.retain(|ending| SAID < ending.share);
+        Some(all)
+    }
+
+    /// The counts by the last event, the largest first.
+    pub(crate) fn endings(&self) -> Vec<Ending> {
         let parts = other::parts(&self.sequences);
         let early = parts.iter().find(|part| part.words == NEVER_STARTED && SAID < part.share);
         let words = |outcome: &str| match outcome {
@@ -84,15 +91,15 @@ impl ClassifyAnswer {
             "pending" => "still waiting at the end".to_owned(),
             known => self.words(known),
         };
-        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 jobs or tasks")]
-        let share = |outcome: &str| {
-            flow::ending_as(&self.sequences, outcome) as f64 / self.total.max(1) as f64
-        };
-        let all = Classes::Terminal.outcomes().iter();
-        let all = all.map(|outcome| (share(outcome), words(outcome)));
-        let mut all: Vec<(f64, String)> = all.filter(|(share, _)| SAID < *share).collect();
-        all.sort_by(|one, other| other.0.total_cmp(&one.0));
-        Some(all)
+        let all = Classes::Terminal.outcomes().iter().map(|outcome| {
+            let count = flow::ending_as(&self.sequences, outcome);
+            #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 jobs or tasks")]
+            let share = count as f64 / self.total.max(1) as f64;
+            Ending { outcome, count, share, words: words(outcome) }
+        });
+        let mut all: Vec<Ending> = all.filter(|ending| 0 < ending.count).collect();
+        all.sort_by(|one, other| other.share.total_cmp(&one.share));
+        all
     }
 
     /// The sentence with the share of each outcome that occurs; with those by the last event before
@@ -115,12 +122,29 @@ impl ClassifyAnswer {
         let parts: Vec<String> = parts.collect();
         let parts = parts.join(", ");
         let Some(last) = last else { return format!("Of {}, {parts}", counted(total, of)) };
-        let last = last.iter().map(|(share, words)| format!("{} {words}", percent(*share)));
+        let last = last.iter().map(Ending::said);
         format!(
             "Of {}, by their last event, {}. By their exact sequence of events, {parts}",
             counted(total, of),
             last.collect::<Vec<String>>().join(", ")
         )
+    }
+}
+
+/// The jobs or tasks with one outcome by their last event.
+pub(crate) struct Ending {
+    pub outcome: &'static str,
+    pub count: u64,
+    /// Their share of all.
+    pub share: f64,
+    /// The outcome in the words of a sentence.
+    pub words: String,
+}
+
+impl Ending {
+    /// `52.8 % finished`.
+    pub(crate) fn said(&self) -> String {
+        format!("{} {}", percent(self.share), self.words)
     }
 }
 

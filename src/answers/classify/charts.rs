@@ -3,11 +3,39 @@
 use super::counts::bar;
 use super::other;
 use super::plan::{Choice, ClassifyPlan};
+use super::result::found;
+use super::{ClassifyAnswer, Ending};
 use crate::answers::{edges, sentences};
 use crate::charts::{Bar, BarChart, Chart};
 use crate::digits::grouped;
 use crate::lake::TableEntry;
 use crate::studies::outcomes::{Classes, Classification, OutcomeRow};
+
+/// The bars by the last event, each with the count of the exact sequence that has its name; `None` if
+/// bars by the exact sequence have the same counts.
+fn bars_by_last_event(answer: &ClassifyAnswer) -> Option<Vec<Bar>> {
+    if !answer.is_counted_in_two_ways() {
+        return None;
+    }
+    let exact = |outcome: &str| {
+        let row = answer.rows.iter().find(|row| row.outcome == outcome && 0 < row.count)?;
+        Some((row.count, row.sequence.as_deref()?))
+    };
+    let all = answer.endings().into_iter().map(|Ending { outcome, count, share, .. }| {
+        let mut bar = bar(outcome.to_owned(), outcome, count, share);
+        match exact(outcome) {
+            Some((same, sequence)) if same == count => {
+                bar.label = format!("{outcome} ({sequence})");
+            }
+            Some((fewer, sequence)) => {
+                bar.note = format!("{}, {} as {sequence}", bar.note, grouped(fewer));
+            }
+            None => {}
+        }
+        bar
+    });
+    Some(all.collect())
+}
 
 /// The bars of an outcome: one, or one for each large part of `other`.
 fn bars_of(outcome: &Classification, row: &OutcomeRow) -> Vec<Bar> {
@@ -26,8 +54,15 @@ fn bars_of(outcome: &Classification, row: &OutcomeRow) -> Vec<Bar> {
 
 pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice) -> Chart {
     let ClassifyPlan { by, classes, .. } = choice.plan;
-    let bars: Vec<Bar> = outcome.rows.iter().flat_map(|row| bars_of(outcome, row)).collect();
+    let by_last_event = bars_by_last_event(&found(outcome, by.plural()));
+    let is_by_last_event = by_last_event.is_some();
+    let bars = by_last_event
+        .unwrap_or_else(|| outcome.rows.iter().flat_map(|row| bars_of(outcome, row)).collect());
     let how = match classes {
+        Classes::Sequence if is_by_last_event => {
+            "by their last event; beside it, how many have the exact sequence 014 (SUBMIT, SCHEDULE, \
+            FINISH), 013 (FAIL), 015 (KILL) or 01 (still running) and nothing else"
+        }
         Classes::Sequence => {
             "by their exact sequence of events: 014 is SUBMIT, SCHEDULE and FINISH, 013 ends with a \
             FAIL, 015 with a KILL, and 01 still runs; any other sequence counts as \"other\""
@@ -46,4 +81,54 @@ pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice
         value_axis: by.plural().to_owned(),
         bars,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::facts::events::Event;
+    use crate::facts::window::{OpenAttempts, Windows};
+    use crate::schema::EventType;
+    use crate::studies::outcomes::{Counter, Window};
+
+    proptest! {
+        /// Every job is in one bar, and the bar of an outcome counts the jobs with that outcome under
+        /// `--classes terminal`.
+        #[test]
+        #[expect(clippy::cast_precision_loss, reason = "a few jobs")]
+        fn bars_count_by_the_last_event(
+            all in prop::collection::vec(prop::collection::vec(0..9_i32, 1..6), 1..30),
+        ) {
+            let windows = Windows {
+                job_end_us: 9,
+                task_end_us: 9,
+                first_us: 0,
+                open_attempts: OpenAttempts::default(),
+            };
+            let counted = |classes| {
+                let mut counter = Counter::default();
+                for kinds in &all {
+                    let events: Vec<Event> = kinds
+                        .iter()
+                        .filter_map(|&kind| EventType::of(kind))
+                        .map(|event_type| Event { time_us: 9, row_id: 0, event_type, row: 0 })
+                        .collect();
+                    counter.add_events(&events, classes, Window { windows, end_us: 9 });
+                }
+                counter.finish(classes)
+            };
+            let by_last = counted(Classes::Terminal);
+            let Some(bars) = bars_by_last_event(&found(&counted(Classes::Sequence), "jobs")) else {
+                return Ok(());
+            };
+            for row in by_last.rows.iter().filter(|row| 0 < row.count) {
+                let bar = bars.iter().find(|bar| bar.label.starts_with(&row.outcome));
+                prop_assert_eq!(bar.map(|bar| bar.value), Some(row.count as f64), "{}", row.outcome);
+            }
+            let sum: f64 = bars.iter().map(|bar| bar.value).sum();
+            prop_assert_eq!(sum, all.len() as f64);
+        }
+    }
 }

@@ -19,6 +19,7 @@ use crate::results::shares::{Share, share};
 use crate::schema::Table;
 
 pub use answer::ClassifyAnswer;
+pub(crate) use answer::Ending;
 pub use counts::classification;
 pub(crate) use other::{main_parts, waits_first, without_attempt};
 pub use plan::{By, Choice, ClassifyPlan};

@@ -60,8 +60,8 @@ fn two_counts(outcome: &Classification, plural: &str) -> String {
         return String::new();
     }
     format!(
-        " The bars and the table count by the exact sequence of events, and {plural} with any other \
-        sequence are \"other\" there: {}.",
+        " The table counts by the exact sequence of events, and {plural} with any other sequence are \
+        \"other\" there: {}.",
         both.join("; ")
     )
 }

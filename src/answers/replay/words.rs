@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use super::{ReplayAnswer, Replayed, pool};
 use crate::answers::sentences::percent;
-use crate::digits::{counted, grouped, lasting};
+use crate::digits::{counted, grouped, lasting, three_digits};
 use crate::replay::detectors;
 use crate::replay::history::{Counts, HistoryPlan, RerunWork};
 use crate::replay::policies::{self, PolicyPlan};
@@ -146,19 +146,40 @@ pub(crate) fn recorded<'a>(
     policies: impl IntoIterator<Item = &'a Replayed>,
 ) -> Option<String> {
     let waits = answer.recorded?.waiting_s?;
-    let under = policies.into_iter().filter_map(|row| {
-        let own = row.metrics.recorded_waiting_s.or(row.metrics.waiting_s)?;
-        Some(format!("{} under `{}`", lasting(own.mean), row.policy))
+    let known = policies.into_iter().filter_map(|row| {
+        Some((row, row.metrics.recorded_waiting_s.or(row.metrics.waiting_s)?.mean))
     });
+    let known: Vec<(&Replayed, f64)> = known.collect();
+    let under = known.iter().map(|(row, own)| format!("{} under `{}`", lasting(*own), row.policy));
     let under: Vec<String> = under.collect();
     (!under.is_empty()).then(|| {
         format!(
-            "The {} that started waited {} on average in the record; in the replays the same tasks wait {}",
+            "The {} that started waited {} on average in the record; in the replays the same tasks wait {}{}",
             counted(waits.count as u64, "task"),
             lasting(waits.mean),
-            under.join(" and ")
+            under.join(" and "),
+            other_way(answer, &known).unwrap_or_default()
         )
     })
+}
+
+/// That the record has longer waits than a policy and yet a smaller slowdown, in which a wait weighs
+/// the more, the shorter its task; `None` unless that holds for one of them.
+fn other_way(answer: &ReplayAnswer, policies: &[(&Replayed, f64)]) -> Option<String> {
+    let record = answer.recorded?;
+    let (wait_s, slowdown) = (record.waiting_s?.mean, record.bounded_slowdown?.mean);
+    let mut slower = policies.iter().filter_map(|(row, own_s)| {
+        let own = row.metrics.bounded_slowdown?.mean;
+        (*own_s < wait_s && slowdown < own).then_some((row, own))
+    });
+    let (row, own) = slower.next()?;
+    Some(format!(
+        ". The record still has a smaller mean bounded slowdown ({}) than `{}` ({}): its long waits were those \
+        of long tasks",
+        three_digits(slowdown),
+        row.policy,
+        three_digits(own)
+    ))
 }
 
 /// What to think of a difference between the record and a replay, in a sentence.
@@ -277,6 +298,21 @@ mod tests {
             same tasks wait 46 s under `a` and 7 s under `b`";
         assert_eq!(recorded(&answer, &[row("a", 46.0), row("b", 7.0)]).unwrap(), said);
         assert_eq!(recorded(&answer, &[]), None);
+        // The slowdown of the record: below that of `a`, not below that of `b`, and its waits are longer.
+        let slow = |mean| Some(Spread { mean, ..Spread::default() });
+        let schedule = Schedule { bounded_slowdown: slow(6.862), ..schedule };
+        let record = ReplayAnswer { recorded: Some(schedule), ..ReplayAnswer::default() };
+        let with = |mut row: Replayed, mean| {
+            row.metrics.bounded_slowdown = slow(mean);
+            row
+        };
+        let told =
+            recorded(&record, &[with(row("b", 7.0), 2.0), with(row("a", 46.0), 15.0)]).unwrap();
+        let why = ". The record still has a smaller mean bounded slowdown (6.86) than `a` (15): its long \
+            waits were those of long tasks";
+        assert!(told.ends_with(why), "{told}");
+        let told = recorded(&record, &[with(row("a", 7561.0), 14.95)]).unwrap();
+        assert!(!told.contains("slowdown"), "{told}");
         assert_eq!(recorded(&ReplayAnswer::default(), &[row("a", 46.0)]), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Told, length_of};
 use crate::answers::account::{self, AccountAnswer};
-use crate::answers::classify::ClassifyAnswer;
+use crate::answers::classify::{ClassifyAnswer, Ending};
 use crate::answers::describe::DescribeAnswer;
 use crate::answers::sentences::{Ends, MOST, percent};
 use crate::answers::sweep::{self, SweepAnswer};
@@ -33,11 +33,13 @@ pub(super) fn fate(stored: &Envelope) -> Option<Told> {
         )));
     }
     // What the exact sequence calls `other` has a name by its last event.
-    let parts = answer
-        .by_last_event()
-        .unwrap_or_else(|| all.iter().map(|(share, of)| (*share, answer.words(of))).collect());
-    let parts = parts.iter().map(|(share, words)| format!("{} {words}", percent(*share)));
-    let parts: Vec<String> = parts.collect();
+    let parts: Vec<String> = match answer.by_last_event() {
+        Some(endings) => endings.iter().map(Ending::said).collect(),
+        None => all
+            .iter()
+            .map(|(share, of)| format!("{} {}", percent(*share), answer.words(of)))
+            .collect(),
+    };
     Some(Told::Shown(format!("Of {}, {}", counted(total, "job"), parts.join(", "))))
 }
 

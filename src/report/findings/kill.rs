@@ -69,12 +69,16 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     };
     let over_all = how + &over_all.unwrap_or_default();
     let gentler = row.filter(|_| !is_gentler).and_then(|row| gentler(answer, row));
+    // What a gentler rule harms decides more than what all jobs would add.
+    let (first, then) = match (destroys, gentler.is_some()) {
+        (Some(said), true) => (None, Some(format!(". Over all jobs the first rule {said}"))),
+        (said, _) => (said.map(|said| format!("; over all jobs it {said}")), None),
+    };
     let best = is_gentler
         .then(|| format!(". The best rule of the past: {}", of_later(answer, selection, chosen)));
     let evicted = evictions(answer, &lead.train.rule);
-    let [destroys, evicted, further] =
-        [destroys, evicted, gentler.or(best)].map(Option::unwrap_or_default);
-    let later = of_later(answer, selection, lead) + &destroys + &evicted + &further;
+    let further = [first, gentler, evicted, then, best].into_iter().flatten();
+    let later = of_later(answer, selection, lead) + &further.collect::<String>();
     if is_confirmed(answer, lead) {
         return Told::Shown(format!("{}{over_all}", capital(&later)));
     }
@@ -163,13 +167,12 @@ fn edge(answer: &SweepAnswer, rule: &str, threshold: i64) -> &'static str {
     }
 }
 
-/// `; over all jobs it harms 179 that finished and destroys 14.5 % of the CPU of finished jobs`: it
-/// belongs to the first sentence, since a rule that harms few jobs may destroy much. `None` if it
-/// destroys nothing, or that is not known.
+/// `harms 179 that finished and destroys 14.5 % of the CPU of finished jobs`: a rule that harms few
+/// jobs may destroy much. `None` if it destroys nothing, or that is not known.
 fn destroys(row: &SweepRow) -> Option<String> {
     let share = row.destroyed_cpu_share.filter(|share| 0.0 < *share)?;
     Some(format!(
-        "; over all jobs it harms {} that finished and destroys {} of the CPU of finished jobs{}",
+        "harms {} that finished and destroys {} of the CPU of finished jobs{}",
         grouped(row.harmed_jobs?),
         percent(share),
         of_one_job(row.largest_destroyed_share, "that"),
@@ -179,7 +182,7 @@ fn destroys(row: &SweepRow) -> Option<String> {
 /// The smallest difference of two shares that a sentence shows.
 const SHOWN: f64 = 0.001;
 
-/// The rule that harms fewest jobs of those that save nearly as much as a row, as the end of a
+/// The rule that harms fewest jobs of those that save nearly as much as a row, as the end of the first
 /// sentence; one that destroys no more CPU if there is any. `None` if none harms at most half as
 /// many.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
@@ -209,7 +212,7 @@ fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
         String::new()
     };
     Some(format!(
-        ". Killing tasks {} saves {much} over all jobs ({} instead of {}) and harms {} instead of {}{more}",
+        "; killing tasks {} saves {much} over all jobs ({} instead of {}) and harms {} instead of {}{more}",
         condition(rule, row.threshold),
         percent(share),
         percent(net),
@@ -291,10 +294,18 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
             "No kill rule is shown to save CPU time; the best in hindsight: {said}{more}"
         )));
     }
-    Some(Told::Shown(format!(
-        "In hindsight, {said}. The rule is fitted to these jobs and not tested on others{more}"
-    )))
+    let untested = format!("The rule is fitted to these jobs and not tested on others{more}");
+    Some(match lost_tasks(row) {
+        tasks @ 1..FEW_TASKS => Told::NotShown(format!(
+            "No kill rule is shown to save CPU time, because the best in hindsight rests on {}: {said}. {untested}",
+            counted(tasks, "task")
+        )),
+        _ => Told::Shown(format!("In hindsight, {said}. {untested}")),
+    })
 }
+
+/// A rule that was not tested on later jobs and kills fewer tasks than this is not shown to save.
+const FEW_TASKS: u64 = 10;
 
 /// What a limit of so many per cent of the requested time means for time limits.
 const fn cut_by(percent: i64) -> &'static str {
