@@ -76,7 +76,26 @@ fn equal(sums: &[f64]) -> Vec<f64> {
     sums.iter().map(share).collect()
 }
 
-/// A chart with a plot for each of the heaviest users; `None` for fewer than two users.
+/// The instants that are drawn.
+fn drawn(mut instants: Vec<Instant>) -> Vec<Instant> {
+    let from = instants.last().map_or(0.0, |last| last.days * LEFT_OUT);
+    instants.retain(|at| from <= at.days);
+    instants
+}
+
+/// A share that varies by no more than this, relative to its mean, is a flat line.
+const FLAT: f64 = 0.1;
+
+/// Whether the share of a user is the same over the whole span, so that its last value says it.
+fn is_flat(instants: &[Instant], who: usize) -> bool {
+    let shares = || instants.iter().map(|at| at.had[who]);
+    let (least, most) =
+        shares().fold((f64::INFINITY, 0.0), |(least, most), own| (own.min(least), own.max(most)));
+    most - least <= FLAT * (most + least) / 2.0
+}
+
+/// A chart with a plot for each of the heaviest users; `None` for fewer than two users, and if no
+/// entitlements are given and all shares are flat.
 pub(super) fn chart(
     found: &Found,
     users: &[UserUsage],
@@ -84,8 +103,12 @@ pub(super) fn chart(
     caption: &str,
 ) -> Option<Chart> {
     let history = &found.history;
-    let instants = over_time(history);
+    let instants = drawn(over_time(history));
     let last = instants.last().filter(|_| 1 < users.len())?;
+    let mut heaviest = users.iter().take(USERS_MAX);
+    if !history.tree.is_given && heaviest.all(|user| is_flat(&instants, user.who)) {
+        return None;
+    }
     let has_more = |who: usize| last.entitled[who] < last.had[who];
     let more = users.iter().filter(|user| has_more(user.who)).count();
     let heaviest = users.first()?;
@@ -97,11 +120,9 @@ pub(super) fn chart(
         stroke: Stroke::Straight,
     };
     let limit = if history.tree.is_given { "entitled" } else { "equal share" };
-    let from = last.days * LEFT_OUT;
     let panel = |user: &UserUsage| {
         let of = |share: fn(&Instant) -> &Vec<f64>| -> Vec<(f64, f64)> {
-            let drawn = instants.iter().filter(|at| from <= at.days);
-            drawn.map(|at| (at.days, share(at)[user.who] * 100.0)).collect()
+            instants.iter().map(|at| (at.days, share(at)[user.who] * 100.0)).collect()
         };
         LineChart {
             title: name(user),
@@ -192,6 +213,16 @@ mod tests {
         let entitled: Vec<Vec<f64>> =
             over_time(&history).into_iter().map(|at| at.entitled).collect();
         assert_eq!(entitled, [[1.0, 0.0, 0.0], [0.5, 0.0, 0.5]]);
+    }
+
+    #[test]
+    fn a_share_is_flat_if_it_hardly_varies() {
+        let of = |shares: &[f64]| {
+            let at = |&share: &f64| Instant { days: 1.0, had: vec![share], entitled: vec![1.0] };
+            is_flat(&shares.iter().map(at).collect::<Vec<Instant>>(), 0)
+        };
+        assert!(of(&[0.11, 0.105, 0.112]) && of(&[0.3]) && of(&[0.0, 0.0]));
+        assert!(!of(&[0.11, 0.09]) && !of(&[0.0, 0.01]));
     }
 
     proptest! {

@@ -39,7 +39,7 @@ pub struct MonthlyAnswer {
     pub total_late: f64,
     /// GPU time, if it is known.
     pub total_gpu_s: Option<f64>,
-    /// Limit x CPUs of attempts with a limit.
+    /// Limit x processors of attempts with a limit.
     pub total_asked: f64,
     /// CPU time of the attempts with a limit.
     pub total_used_of_asked: f64,
@@ -147,7 +147,7 @@ pub struct OfQueue {
     pub limit_s_median: Option<f64>,
     /// Their median running time, s.
     pub run_s_median: Option<f64>,
-    /// Time limit x CPUs, h.
+    /// Time limit x processors, h.
     pub asked_cpu_h: f64,
     /// What was used of it, h.
     pub used_cpu_h: f64,

@@ -171,18 +171,19 @@ fn waits(months: &Months) -> BarChart {
         rows.filter_map(|(queue, row)| Some((row.wait_s_p95?, queue, row))).collect();
     let (mut rows, left_out) = of_enough(all);
     rows.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let cpus = |size: &str| if size == "1" { "1 CPU".to_owned() } else { format!("{size} CPUs") };
+    let processors =
+        |size: &str| format!("{size} {}", if size == "1" { "processor" } else { "processors" });
     let found = rows.first().map_or_else(String::new, |(wait_s, queue, row)| {
         format!(
             "The longest: {} in {}, {}. ",
             lasting(*wait_s),
             named("queue", queue),
-            cpus(&row.name)
+            processors(&row.name)
         )
     });
     let bars = rows.iter().take(BARS_SHOWN).filter_map(|(wait_s, queue, row)| {
         Some(Bar {
-            label: format!("{}, {}", named("queue", queue), cpus(&row.name)),
+            label: format!("{}, {}", named("queue", queue), processors(&row.name)),
             value: wait_s / 3600.0,
             note: format!(
                 "95 %: {}; median: {}; {}",
@@ -231,7 +232,7 @@ fn limits(months: &Months) -> BarChart {
         title: "How much of the time limits was used".to_owned(),
         caption: format!(
             "{found}CPU time of the attempts that ended, as a share of what they requested: time limit \
-            times CPUs; queues with the largest requests first.{}",
+            times processors; queues with the largest requests first.{}",
             at_most(rows.len(), "the first")
         ),
         value_axis: "used share of the request (%)".to_owned(),

@@ -45,5 +45,5 @@ pub const SHARES: [Share; 4] = [
     share("month_share", "cpu_h of the row", "cpu_h of all accounts in the month"),
     share("share", "cpu_h of the row", "cpu_h of the whole log"),
     share("wasted_share", "cpu_h of attempts that did not finish", "cpu_h of the row"),
-    share("used_share", "used_cpu_h", "asked_cpu_h: limit x CPUs of attempts with a limit"),
+    share("used_share", "used_cpu_h", "asked_cpu_h: limit x processors of attempts with a limit"),
 ];

@@ -197,7 +197,7 @@ pub(super) fn limits(monthly: &Monthly, unit: &str) -> RecordBatch {
         .float("run_s_median", median(|times| micros_to_seconds(times[1])))
         .about("The running time, the median")
         .float("asked_cpu_h", rows().map(|limits| Some(hours(limits.asked))))
-        .about("Time limit times CPUs")
+        .about("Time limit times processors")
         .unit(unit)
         .float("used_cpu_h", rows().map(|limits| Some(hours(limits.used))))
         .about("CPU time of these attempts")

@@ -41,7 +41,7 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
         })
     };
     let point = "Each point is a threshold: jobs with at least that chance not to finish are \
-        predicted not to.";
+        predicted not to. A rule with one threshold is a point.";
     let (calibration, days) = (calibration(scores), days(scores));
     let no_calibration = no_calibration(scores, &calibration);
     let no_days = no_days(scores);
@@ -279,11 +279,24 @@ fn height(line: &Line, at: u32) -> f64 {
     to.map_or(from.1, |to| from.1 + (x - from.0) / (to.0 - from.0) * (to.1 - from.1))
 }
 
+/// The threshold of a rule that has only one besides that which predicts all jobs alike, such as one
+/// that says yes or no: between two points there is no other rule to draw.
+fn only_threshold(score: &Score) -> Option<&Point> {
+    let is_all = |point: &Point| {
+        point.recall == Some(1.0) && point.false_positive_rate.is_none_or(|rate| rate == 1.0)
+    };
+    let mut inner = score.curve.iter().filter(|point| !is_all(point));
+    inner.next().filter(|_| inner.next().is_none())
+}
+
 /// Recall against the false positive rate. Each curve starts at (0, 0): with a threshold above all
 /// chances, no job is predicted not to finish.
 fn roc(scores: &[Score]) -> Vec<Line> {
     let at = |point: &Point| percent(point.false_positive_rate).zip(percent(point.recall));
     let all = lines(scores, Stroke::Straight, &|score| {
+        if let Some(only) = only_threshold(score) {
+            return at(only).into_iter().collect();
+        }
         std::iter::once((0.0, 0.0)).chain(score.curve.iter().rev().filter_map(at)).collect()
     });
     // The diagonal is drawn below the curves.
@@ -295,6 +308,9 @@ fn roc(scores: &[Score]) -> Vec<Line> {
 fn tradeoff(scores: &[Score]) -> Vec<Line> {
     let at = |point: &Point| percent(point.recall).zip(percent(point.precision));
     lines(scores, Stroke::Steps, &|score| {
+        if let Some(only) = only_threshold(score) {
+            return at(only).into_iter().collect();
+        }
         let points: Vec<(f64, f64)> = score.curve.iter().rev().filter_map(at).collect();
         let steps = points.windows(2).flat_map(|two| [(two[0].0, two[1].1), two[1]]);
         points.first().copied().into_iter().chain(steps).collect()
@@ -526,6 +542,28 @@ mod tests {
             one and three."
         );
         assert_eq!(hidden(&curves[..2]), "");
+    }
+
+    #[test]
+    fn a_rule_that_says_yes_or_no_is_a_point() {
+        let at = |chance, recall, precision, rate| Point {
+            false_positive_rate: Some(rate),
+            ..point(chance, recall, precision)
+        };
+        let all = at(0.0, 1.0, 0.25, 1.0);
+        let of = |curve: &[Point]| {
+            let scores = [score("one", 0.7, 0.1, Vec::new(), curve.to_vec())];
+            [roc(&scores)[1].clone(), tradeoff(&scores)[0].clone()].map(|line| line.points)
+        };
+        let one = at(1.0, 0.5, 0.75, 0.25);
+        assert_eq!(of(&[all.clone(), one.clone()]), [[(25.0, 50.0)], [(50.0, 75.0)]]);
+        // It predicts that no job fails, or finds all without predicting all alike.
+        assert_eq!(of(std::slice::from_ref(&all))[0], [(0.0, 0.0), (100.0, 100.0)]);
+        assert_eq!(of(&[all.clone(), at(1.0, 1.0, 0.5, 0.5)])[0], [(50.0, 100.0)]);
+        // With two thresholds there is a choice between them.
+        let more = of(&[all, at(0.5, 0.75, 0.5, 0.5), one]);
+        assert_eq!(more[0].len(), 4);
+        assert_eq!(more[1].len(), 5);
     }
 
     #[test]
