@@ -33,8 +33,19 @@ pub struct ForestColumn {
     pub axis: String,
     /// A value per row; `None` if unknown.
     pub values: Vec<Option<Interval>>,
+    /// Texts right of the values, one per row; none if there are none.
+    pub notes: Vec<String>,
+    /// The scale of the axis. A logarithmic one has no place for 0, of which only the text is shown.
+    pub scale: Scale,
     /// Colour.
     pub tone: Tone,
+}
+
+impl ForestColumn {
+    /// A measure on a linear axis, without texts.
+    pub const fn new(axis: String, values: Vec<Option<Interval>>, tone: Tone) -> Self {
+        Self { axis, values, notes: Vec::new(), scale: Scale::Linear, tone }
+    }
 }
 
 /// A value and its interval.
@@ -67,8 +78,12 @@ pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
     // Labels are centred at their ticks, so adjacent labels of two plots need this gap.
     let widest = chart.columns.iter().map(|column| widest_label(chart, column, room / 3.0, size));
     let gap = widest.fold(size, f64::max) + size;
+    let notes = chart.columns.iter().map(|column| widest_note(column, size)).fold(0.0, f64::max);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few columns")]
-    let fit = ((room / (NARROWEST * size + gap)) as usize).clamp(1, chart.columns.len().max(1));
+    let fit =
+        ((room / (NARROWEST * size + notes + gap)) as usize).clamp(1, chart.columns.len().max(1));
+    // Rows of plots of about equal length.
+    let fit = chart.columns.len().div_ceil(chart.columns.len().div_ceil(fit).max(1)).max(1);
     let wide = room / count(fit);
     let row = if fit < chart.columns.len() { ROW_STACKED } else { ROW } * size;
     let high = count(chart.rows.len().max(1)) * row;
@@ -97,18 +112,51 @@ pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
     canvas.height = top;
 }
 
-/// The axis of a column: from 0 to the highest bound of all columns with its unit, so that they can
-/// be compared, and to 100 % if most of that is needed.
+/// The axis of a column, with space for its texts. A linear one goes from 0 to the highest bound of all
+/// columns with its unit, so that they can be compared, and to 100 % if most of that is needed; a
+/// logarithmic one has its own range.
 fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Axis {
     let unit = unit_of(&column.axis);
     let same = |other: &&ForestColumn| {
         unit.map_or(other.axis == column.axis, |unit| unit_of(&other.axis) == Some(unit))
     };
-    let known = chart.columns.iter().filter(same).flat_map(|column| column.values.iter().flatten());
-    let high = known.map(|own| own.high.max(own.value)).filter(|high| high.is_finite());
-    let high = high.fold(0.0, f64::max);
-    let high = if unit == Some("%") && (50.0..100.0).contains(&high) { 100.0 } else { high };
-    Axis::new(&column.axis, 0.0, high, Scale::Linear, Room::Across(width, size))
+    let bounds = |column: &ForestColumn| {
+        let known = column.values.iter().flatten();
+        let all: Vec<f64> = known.flat_map(|own| [own.low, own.value, own.high]).collect();
+        all.into_iter().filter(|bound| bound.is_finite())
+    };
+    let taken = match widest_note(column, size) {
+        0.0 => 0.0,
+        note => ((note + size) / width).min(0.8),
+    };
+    let [low, high] = match column.scale {
+        Scale::Linear => {
+            let high = chart.columns.iter().filter(same).flat_map(bounds).fold(0.0, f64::max);
+            let high =
+                if unit == Some("%") && (50.0..100.0).contains(&high) { 100.0 } else { high };
+            [0.0, high / (1.0 - taken)]
+        }
+        Scale::Log => {
+            let (least, most) = bounds(column)
+                .filter(|bound| 0.0 < *bound)
+                .fold((f64::INFINITY, 0.0), |(least, most), own| (own.min(least), own.max(most)));
+            let least = if least < most { least } else { most };
+            let low = if 0.0 < least { least / 2.0 } else { 0.1 };
+            [low, low * (most / low).max(10.0).powf(1.0 / (1.0 - taken))]
+        }
+    };
+    let mut axis = Axis::new(&column.axis, low, high, column.scale, Room::Across(width, size));
+    if 0.0 < taken {
+        // Texts take the rest.
+        let most = bounds(column).fold(0.0, f64::max);
+        let used = axis.ticks.iter().position(|(value, _)| most <= *value);
+        axis.ticks.truncate(used.map_or(axis.ticks.len(), |place| place + 1));
+    }
+    axis
+}
+
+fn widest_note(column: &ForestColumn, size: f64) -> f64 {
+    column.notes.iter().map(|note| width_of(note, size)).fold(0.0, f64::max)
 }
 
 /// The unit of a measure: what its name has in brackets at its end.
@@ -136,7 +184,13 @@ fn intervals(
         let y = frame.top + (count(idx) + 0.5) * row;
         let at = |amount: f64| (frame.at(amount.max(0.0), 0.0).0, y);
         canvas.line(vec![at(low), at(high)], wide, ink);
-        canvas.marks.push(Mark::Dot { at: at(value), radius: 0.33 * size, ink });
+        if column.scale == Scale::Linear || 0.0 < value {
+            canvas.marks.push(Mark::Dot { at: at(value), radius: 0.33 * size, ink });
+        }
+        if let Some(note) = column.notes.get(idx) {
+            let end = at(value.max(high)).0 + 0.6 * size;
+            canvas.text(note, (end, y), Align::Left, size, Ink::TEXT);
+        }
         let amounts = [(column.axis.as_str(), value), ("from", low), ("to", high)];
         let corner = (frame.left, y - row / 2.0);
         let shape = Shape::Area(corner, (frame.width, row));

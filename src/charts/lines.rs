@@ -277,7 +277,9 @@ fn curve(line: &Line, points: &[At], canvas: &mut Canvas) {
         Stroke::Whisker => (wide / 2.0, ink.with_opacity(0.45)),
         _ => (wide, ink),
     };
-    let dash = if line.stroke == Stroke::Whisker { &[] } else { dash };
+    // A curve without a name need not differ from others.
+    let is_plain = line.stroke == Stroke::Whisker || line.name.is_empty();
+    let dash = if is_plain { &[] } else { dash };
     if 1 < points.len() && line.stroke != Stroke::Points {
         canvas.marks.push(Mark::Path { points: points.to_vec(), width, dash, ink });
     }

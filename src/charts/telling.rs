@@ -41,6 +41,7 @@ fn forest(chart: &ForestChart) -> Option<ForestChart> {
     let told: Vec<usize> = (0..chart.rows.len()).filter(|&row| is_told(row)).collect();
     let columns = chart.columns.iter().map(|column| ForestColumn {
         values: told.iter().map(|&row| column.values.get(row).copied().flatten()).collect(),
+        notes: told.iter().filter_map(|&row| column.notes.get(row).cloned()).collect(),
         ..column.clone()
     });
     let rows = told.iter().map(|&row| chart.rows[row].clone()).collect();

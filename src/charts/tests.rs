@@ -186,11 +186,12 @@ fn forest() -> impl Strategy<Value = Chart> {
         Interval { low, value, high }
     });
     let values = prop::collection::vec(prop::option::of(interval), 9);
-    let column = (words(), values, tone()).prop_map(|(axis, values, tone)| ForestColumn {
-        axis,
-        values,
-        tone,
-    });
+    let notes = prop_oneof![Just(Vec::new()), prop::collection::vec(words(), 9)];
+    let scale = prop_oneof![Just(Scale::Linear), Just(Scale::Log)];
+    let column =
+        (words(), values, tone(), notes, scale).prop_map(|(axis, values, tone, notes, scale)| {
+            ForestColumn { axis, values, notes, scale, tone }
+        });
     let columns = prop::collection::vec(column, 0..4);
     (words(), words(), prop::collection::vec(words(), 0..9), columns).prop_map(
         |(title, caption, rows, columns)| {
@@ -291,10 +292,9 @@ fn many_intervals_fit_on_a_narrow_page() {
     let paper = Look::paper(3.3).unwrap();
     let of = |axes: &[&str]| {
         let interval = |value| Some(Interval { low: value / 2.0, value, high: value * 1.1 });
-        let column = |axis: &&str| ForestColumn {
-            axis: (*axis).into(),
-            values: (1..=13).map(|place| interval(7.0 * f64::from(place))).collect(),
-            tone: Tone::Blue,
+        let column = |axis: &&str| {
+            let values = (1..=13).map(|place| interval(7.0 * f64::from(place))).collect();
+            ForestColumn::new((*axis).into(), values, Tone::Blue)
         };
         let forest = ForestChart {
             title: "Title".into(),
@@ -383,10 +383,8 @@ fn one_of_each() -> Vec<Chart> {
 /// One chart of intervals, one of survival and one of flow.
 fn forest_survival_and_flow(plot: LineChart) -> [Chart; 3] {
     let interval = |value| Some(Interval { low: value / 2.0, value, high: value * 1.5 });
-    let column = |axis: &str| ForestColumn {
-        axis: axis.into(),
-        values: vec![interval(20.0), None, interval(60.0)],
-        tone: Tone::Blue,
+    let column = |axis: &str| {
+        ForestColumn::new(axis.into(), vec![interval(20.0), None, interval(60.0)], Tone::Blue)
     };
     let forest = Chart::Forest(ForestChart {
         title: "Title".into(),

@@ -5,7 +5,7 @@
 //! cluster shifts. Some charts are split by family, so that their default detectors differ in
 //! colour.
 
-use crate::digits::grouped;
+use crate::digits::{grouped, three_digits};
 
 use super::Lineup;
 use super::order::{in_order, is_bound, saved};
@@ -68,22 +68,21 @@ fn scores(outcome: &DetectOutcome, all: &[DetectorRow], plan: &DetectPlan, capti
     let rows = in_order(outcome, all);
     let knows_copies = rows.iter().any(|row| saved(row).is_some());
     let order = if knows_copies { "job time that their copies save" } else { "F1" };
-    let savings = ForestColumn {
-        axis: "saved (% of job time)".to_owned(),
-        values: rows
-            .iter()
-            .map(|row| saved(row).map(|value| Interval { low: value, value, high: value }))
-            .collect(),
-        tone: Tone::Ink,
+    let told = |values: Vec<Option<Interval>>, axis: &str, tone| {
+        let note =
+            |own: &Option<Interval>| own.map_or_else(String::new, |own| three_digits(own.value));
+        let notes = values.iter().map(note).collect();
+        ForestColumn { notes, ..ForestColumn::new(axis.to_owned(), values, tone) }
     };
+    let saving =
+        |row: &&DetectorRow| saved(row).map(|value| Interval { low: value, value, high: value });
+    let savings = told(rows.iter().map(saving).collect(), "saved (% of job time)", Tone::Ink);
     let share = |hits: u64, of: u64| {
         let [value, low, high] = <[f64; 3]>::from(wilson(hits, of)).map(|share| share * 100.0);
         (0 < of).then_some(Interval { low, value, high })
     };
-    let column = |axis: &str, of: &dyn Fn(&Score) -> Option<Interval>, tone| ForestColumn {
-        axis: axis.to_owned(),
-        values: rows.iter().map(|row| of(&row.scores[0])).collect(),
-        tone,
+    let column = |axis: &str, of: &dyn Fn(&Score) -> Option<Interval>, tone| {
+        told(rows.iter().map(|row| of(&row.scores[0])).collect(), axis, tone)
     };
     let precision = |score: &Score| share(score.hits, score.hits + score.false_alarms);
     let recall = |score: &Score| share(score.hits, score.hits + score.missed);
@@ -217,7 +216,7 @@ fn most_saved(lines: &[Line]) -> String {
         "{} saves most of these, {:.1} % of the job time, at a limit of {} % or more.{low} ",
         line.name,
         end.1,
-        crate::digits::three_digits(from)
+        three_digits(from)
     )
 }
 
@@ -238,7 +237,7 @@ fn oracle_beaten(lines: &[Line]) -> String {
         format!(
             "At a limit of {} % or less the oracle, which knows the stragglers, may not be the best: the \
             limit is spent in the order of the flags, and it flags every straggler soon after its start. ",
-            crate::digits::three_digits(limit)
+            three_digits(limit)
         )
     })
 }

@@ -78,13 +78,12 @@ pub(super) fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) ->
             Some((row.detector.as_str(), rates.map(|rate| rate.map(|rate| rate * 1000.0))))
         })
         .collect();
-    let column = |title: &str, place: usize, tone| ForestColumn {
-        axis: format!("{title} (per 1,000 task-hours)"),
-        values: rates
-            .iter()
-            .map(|(_, rates)| rates[place].map(|value| Interval { low: 0.0, value, high: value }))
-            .collect(),
-        tone,
+    let column = |title: &str, place: usize, tone| {
+        let of = |rates: &[Option<f64>; 2]| {
+            rates[place].map(|value| Interval { low: 0.0, value, high: value })
+        };
+        let values = rates.iter().map(|(_, rates)| of(rates)).collect();
+        ForestColumn::new(format!("{title} (per 1,000 task-hours)"), values, tone)
     };
     Chart::Forest(ForestChart {
         title: "False alarms in hours of change and in others".to_owned(),

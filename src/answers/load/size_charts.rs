@@ -1,21 +1,20 @@
 //! The charts of `load` by the size of jobs: how many there are, how long they run and wait.
 //!
-//! In: the load of a lake. Out: bars by size, by requested CPU and by requested memory; none for an
+//! In: the load of a lake. Out: a figure by size, by requested CPU and by requested memory; none for an
 //! amount without classes (no job records it, or the size of a log's jobs already shows it).
 
 use super::{Loaded, table};
-use crate::answers::sentences::aside;
-use crate::charts::{Bar, BarChart, Chart, Tone, beside_name};
+use crate::charts::{Chart, ForestChart, ForestColumn, Interval, Scale, Tone, beside_name};
 use crate::digits;
 use crate::studies::load::jobs::FateRow;
 use crate::studies::meter::Resource;
 
 /// How charts sort jobs into classes.
 struct Sizes {
-    /// The end of the names of files.
+    /// The end of the name of the file.
     stem: &'static str,
-    /// The titles of the charts of how many jobs there are, and how long they run.
-    titles: [&'static str; 2],
+    /// What makes the classes, in the title.
+    of: &'static str,
     /// The amount that makes the classes, in words.
     by: String,
     /// What a class is counted in: `tasks`, or the unit of a request.
@@ -53,174 +52,71 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
     let noun = if load.source.is_log() { "processors" } else { "tasks" };
     let own = Sizes {
         stem: "",
-        titles: ["How large jobs are", "How long jobs of each size run"],
+        of: "size",
         by: format!("{noun} of the job"),
         unit: noun,
         is_of_requests: false,
         rows: sums.by_size(),
     };
-    let mut charts = charts_of(&own, load.knows_waits);
-    let requested = [
-        (
-            Resource::Cpu,
-            Sizes {
-                stem: "-cpu",
-                titles: [
-                    "How much CPU jobs request",
-                    "How long jobs run, by the CPU that they request",
-                ],
-                by: "CPU that the tasks of the job request together".to_owned(),
-                unit: table::cpu_unit(load),
-                is_of_requests: true,
-                rows: sums.by_request(Resource::Cpu),
-            },
-        ),
-        (
-            Resource::Memory,
-            Sizes {
-                stem: "-memory",
-                titles: [
-                    "How much memory jobs request",
-                    "How long jobs run, by the memory that they request",
-                ],
-                by: "memory that the tasks of the job request together".to_owned(),
-                unit: table::memory_unit(load),
-                is_of_requests: true,
-                rows: sums.by_request(Resource::Memory),
-            },
-        ),
+    let requested = |resource, stem, of: &'static str, unit| Sizes {
+        stem,
+        of,
+        by: format!("{} that the tasks of the job request together", resource_name(resource)),
+        unit,
+        is_of_requests: true,
+        rows: sums.by_request(resource),
+    };
+    let requests = [
+        (Resource::Cpu, "-cpu", "requested CPU", table::cpu_unit(load)),
+        (Resource::Memory, "-memory", "requested memory", table::memory_unit(load)),
     ];
     let wants = |resource| loaded.plan.resource.is_none_or(|wanted| wanted == resource);
-    let wanted = requested.iter().filter(|(resource, _)| wants(*resource));
-    charts.extend(wanted.flat_map(|(_, own)| charts_of(own, false)));
-    charts
+    let requests = requests.into_iter().filter(|(resource, ..)| wants(*resource));
+    let requests = requests.map(|(resource, stem, of, unit)| requested(resource, stem, of, unit));
+    std::iter::once(own)
+        .chain(requests)
+        .filter(|sizes| !sizes.rows.is_empty())
+        .map(|sizes| (format!("load-size{}", sizes.stem), chart_of(&sizes, load.knows_waits)))
+        .collect()
 }
 
-fn charts_of(sizes: &Sizes, with_waits: bool) -> Vec<(String, Chart)> {
-    let Sizes { stem, titles: [how_large, how_long], rows, .. } = sizes;
-    if rows.is_empty() {
-        return Vec::new();
+const fn resource_name(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Memory => "memory",
+        _ => "CPU",
     }
-    #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
-    let jobs = Measure {
-        of: |row| Some(row.jobs as f64),
-        beside: None,
-        note: |count| digits::grouped_decimal(count, 0),
-        axis: "jobs",
-        is_time: false,
-        count: None,
-    };
-    let mut charts = vec![
-        (
-            format!("load-sizes{stem}"),
-            chart(sizes, how_large, "All jobs of which a task is loaded.", {
-                let (_, bars, axis) = jobs.drawn(sizes);
-                (most(sizes), bars, axis)
-            }),
-        ),
-        (
-            format!("load-size-run{stem}"),
-            chart(
-                sizes,
-                how_long,
-                "Median from the first start to the end, of jobs that started and ended in the window.",
-                RUN.drawn(sizes),
-            ),
-        ),
-    ];
-    if with_waits {
-        // Bars of equal length show nothing, such as waits of 0 s, or slowdowns of 1.
-        charts.extend(delays(sizes).into_iter().filter(|(_, chart)| differ(chart)));
-    }
-    charts
 }
 
-/// A chart of the classes.
-fn chart(
-    sizes: &Sizes,
-    title: &str,
-    caption: &str,
-    (found, bars, value_axis): (String, Vec<Bar>, String),
-) -> Chart {
-    let caption = format!("{found}By {}. {caption}", sizes.by);
-    BarChart { title: title.to_owned(), caption, value_axis, bars }.on_fitting_axis()
-}
-
-/// How long jobs run.
-const RUN: Measure = Measure {
-    of: |row| row.run_s_median,
-    beside: None,
-    note: digits::lasting,
-    axis: "median run time",
-    is_time: true,
-    count: Some(|row| row.jobs_ended),
-};
-
-/// How long jobs wait, and how much that slows them down.
-fn delays(sizes: &Sizes) -> [(String, Chart); 2] {
-    let Sizes { stem, rows, .. } = sizes;
-    let most = Measure {
-        of: |row| row.wait_s_p95,
-        beside: Some((|row| row.wait_s_median, "median")),
-        axis: "95 % quantile of the wait",
-        count: Some(|row| row.jobs_with_wait),
-        ..RUN
+/// The number of jobs, their run times, waits and slowdowns by class, side by side.
+fn chart_of(sizes: &Sizes, with_waits: bool) -> Chart {
+    let (jobs, run) = (JOBS.drawn(sizes), RUN.drawn(sizes));
+    let delays: Vec<Drawn> = [WAIT, SLOWDOWN]
+        .iter()
+        .filter(|_| with_waits)
+        .map(|measure| measure.drawn(sizes))
+        // Points below each other show nothing, such as waits of 0 s, or slowdowns of 1.
+        .filter(|drawn| drawn.column.values.len() < 2 || !drawn.is_alike)
+        .collect();
+    let what = if delays.is_empty() { "how long they run" } else { "how long they run and wait" };
+    let found: String = [&run].into_iter().chain(&delays).map(|own| own.found.as_str()).collect();
+    let dots = if delays.is_empty() {
+        "Dots are medians."
+    } else {
+        "Dots are medians, lines go to the 95 % quantile. Wait: from the submission to the first start, \
+        of jobs submitted in the window. Bounded slowdown: time from the submission to the end, divided \
+        by the run time (at least 10 s); at least 1; of all jobs that ended, whatever their outcome."
     };
-    let median = Measure {
-        of: |row| row.wait_s_median,
-        beside: Some((|row| row.wait_s_mean, "mean")),
-        axis: "median wait",
-        ..most
-    };
-    let (how, wait) = usual(rows, median, most);
-    let wait = chart(
-        sizes,
-        "How long jobs of each size wait",
-        &format!(
-            "{how} time from the submission to the first start, of jobs submitted in the window."
+    Chart::Forest(ForestChart {
+        title: format!("Jobs by {}: how many, and {what}", sizes.of),
+        caption: format!(
+            "{}{found}By {}. All jobs of which a task is loaded; run times from the first start to the end, \
+            of those that started and ended in the window. {dots}",
+            most(sizes),
+            sizes.by
         ),
-        wait.drawn(sizes),
-    );
-    let most = Measure {
-        of: |row| row.slowdown_p95,
-        beside: Some((|row| row.slowdown_median, "median")),
-        note: digits::three_digits,
-        axis: "95 % quantile of the bounded slowdown",
-        is_time: false,
-        count: Some(|row| row.jobs_ended),
-    };
-    let median = Measure {
-        of: |row| row.slowdown_median,
-        beside: Some((|row| row.slowdown_mean, "mean")),
-        axis: "median bounded slowdown",
-        ..most
-    };
-    let (how, slowdown) = usual(rows, median, most);
-    let slowdown = chart(
-        sizes,
-        "How much waiting slows jobs of each size down",
-        &format!(
-            "{how} bounded slowdown: time from the submission to the end, divided by the run time \
-            (at least 10 s); at least 1. All jobs that ended count, whatever their outcome."
-        ),
-        slowdown.drawn(sizes),
-    );
-    [(format!("load-size-wait{stem}"), wait), (format!("load-size-slowdown{stem}"), slowdown)]
-}
-
-/// Whether the bars of a chart have different lengths; true for a single bar.
-fn differ(chart: &Chart) -> bool {
-    let Chart::Bars(chart) = chart else { return true };
-    chart.bars.len() < 2 || !are_alike(chart.bars.iter().map(|bar| bar.value))
-}
-
-/// Whether the largest value is less than 5 % above the smallest: bars would look the same.
-fn are_alike(values: impl Iterator<Item = f64>) -> bool {
-    const ALIKE: f64 = 1.05;
-    let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
-        (least.min(value), most.max(value))
-    });
-    most < least * ALIKE || most == least
+        rows: sizes.rows.iter().map(|row| sizes.label(&row.name)).collect(),
+        columns: [jobs, run].into_iter().chain(delays).map(|drawn| drawn.column).collect(),
+    })
 }
 
 /// The name of a class of requests for readers, in millions or billions if it is large; bytes are in
@@ -243,76 +139,119 @@ pub(crate) fn of_request(name: &str, unit: &'static str) -> String {
     format!("{} to {}{name} {units}", shown(from), shown(to))
 }
 
-/// The medians, if they differ between classes; otherwise the 95 % quantiles, since a mean may be that of
-/// a single job. With what is drawn, in words.
-fn usual(rows: &[FateRow], median: Measure, most: Measure) -> (&'static str, Measure) {
-    if 1 < rows.len() && are_alike(rows.iter().filter_map(median.of)) {
-        ("All medians are about equal, so bars show the 95 % quantiles. 95 % quantile of the", most)
-    } else {
-        ("Median of the", median)
-    }
-}
-
-/// A further value of a class, and its name.
-type Beside = (fn(&FateRow) -> Option<f64>, &'static str);
-
 /// The value that is drawn for each class.
-#[derive(Clone, Copy)]
 struct Measure {
     of: fn(&FateRow) -> Option<f64>,
-    /// The value that is noted beside it, with its name: a few large values can make up most of a
-    /// mean, so the median stands beside it.
-    beside: Option<Beside>,
+    /// The end of the line that begins at the value.
+    most: fn(&FateRow) -> Option<f64>,
     note: fn(f64) -> String,
     axis: &'static str,
+    /// What it is, in a sentence; `None` if the caption says it.
+    said: Option<&'static str>,
     /// Whether it is a time in seconds, which is drawn in a unit that suits the largest value.
     is_time: bool,
-    /// The number of jobs that it is of, noted beside it; `None` if it is that number itself.
-    count: Option<fn(&FateRow) -> u64>,
+    tone: Tone,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+const JOBS: Measure = Measure {
+    of: |row| Some(row.jobs as f64),
+    most: |row| Some(row.jobs as f64),
+    note: |count| digits::grouped_decimal(count, 0),
+    axis: "jobs",
+    said: None,
+    is_time: false,
+    tone: Tone::Ink,
+};
+
+const RUN: Measure = Measure {
+    of: |row| row.run_s_median,
+    most: |row| row.run_s_median,
+    note: digits::lasting,
+    axis: "median run time",
+    said: Some("Median run times"),
+    is_time: true,
+    tone: Tone::Blue,
+};
+
+const WAIT: Measure = Measure {
+    of: |row| row.wait_s_median,
+    most: |row| row.wait_s_p95,
+    note: digits::lasting,
+    axis: "wait",
+    said: Some("Median waits"),
+    is_time: true,
+    tone: Tone::Vermilion,
+};
+
+const SLOWDOWN: Measure = Measure {
+    of: |row| row.slowdown_median,
+    most: |row| row.slowdown_p95,
+    note: digits::three_digits,
+    axis: "bounded slowdown",
+    said: Some("Median slowdowns"),
+    is_time: false,
+    tone: Tone::Green,
+};
+
+/// A measure of all classes.
+struct Drawn {
+    /// The smallest and the largest value in words.
+    found: String,
+    column: ForestColumn,
+    /// Whether all values, and all ends of lines, are about equal.
+    is_alike: bool,
 }
 
 impl Measure {
-    /// The smallest and the largest value in words, the bars, and the title of their axis.
-    fn drawn(&self, sizes: &Sizes) -> (String, Vec<Bar>, String) {
+    fn drawn(&self, sizes: &Sizes) -> Drawn {
         let rows = &sizes.rows;
+        let all = |of: fn(&FateRow) -> Option<f64>| rows.iter().filter_map(of);
         let known: Vec<(f64, String)> =
             rows.iter().filter_map(|row| Some(((self.of)(row)?, sizes.jobs(&row.name)))).collect();
         let least = known.iter().min_by(|one, other| one.0.total_cmp(&other.0));
         let most = known.iter().max_by(|one, other| one.0.total_cmp(&other.0));
-        let found = least.zip(most).filter(|(least, most)| least.0 < most.0).map_or_else(
-            String::new,
-            |(least, most)| {
-                let said = |of: &(f64, String)| format!("{} for {}", (self.note)(of.0), of.1);
-                format!("From {} to {}. ", said(least), said(most))
-            },
-        );
-        // Between values that are far apart, the unit is that of the middle on a logarithmic axis.
-        let middle = least.zip(most).map(|(least, most)| match least.0 / most.0 {
-            far if 0.0 < far && far <= 0.01 => (least.0 * most.0).sqrt(),
-            _ => most.0,
+        let range = least.zip(most).filter(|(least, most)| least.0 < most.0);
+        let found = range.zip(self.said).map_or_else(String::new, |((least, most), said)| {
+            let told = |of: &(f64, String)| format!("{} for {}", (self.note)(of.0), of.1);
+            format!("{said} are from {} to {}. ", told(least), told(most))
         });
-        let (unit, per) = digits::unit_of_time(middle.unwrap_or(0.0));
+        let positive = || all(self.of).chain(all(self.most)).filter(|value| 0.0 < *value);
+        let low = positive().fold(f64::INFINITY, f64::min);
+        let high = positive().fold(0.0, f64::max);
+        let is_far = FAR_APART * low <= high;
+        // Between values that are far apart, the unit is that of the middle on a logarithmic axis.
+        let (unit, per) = digits::unit_of_time(if is_far { (low * high).sqrt() } else { high });
         let (axis, per) = if self.is_time {
             (format!("{} ({unit})", self.axis), per)
         } else {
             (self.axis.to_owned(), 1.0)
         };
-        let bar = |row: &FateRow| {
-            let value = (self.of)(row);
-            let beside = self.beside.and_then(|(of, name)| Some((of(row)?, name)));
-            let beside = beside.map(|(value, name)| format!("{name} {}", (self.note)(value)));
-            let jobs = self.count.map(|count| digits::counted(count(row), "job"));
-            let beside = aside([beside, jobs]);
-            let note = |value| format!("{}{beside}", (self.note)(value));
-            Bar {
-                label: sizes.label(&row.name),
-                note: value.map_or_else(|| "unknown".to_owned(), note),
-                value: value.unwrap_or(0.0) / per,
-                tone: Tone::Blue,
-            }
+        let value = |row: &FateRow| {
+            let value = (self.of)(row)? / per;
+            let high = (self.most)(row).map_or(value, |most| most / per);
+            Some(Interval { low: value.min(high), value, high })
         };
-        (found, rows.iter().map(bar).collect(), axis)
+        let note = |row: &FateRow| (self.of)(row).map_or_else(String::new, self.note);
+        let column = ForestColumn {
+            notes: rows.iter().map(note).collect(),
+            scale: if is_far { Scale::Log } else { Scale::Linear },
+            ..ForestColumn::new(axis, rows.iter().map(value).collect(), self.tone)
+        };
+        Drawn { found, column, is_alike: are_alike(all(self.of)) && are_alike(all(self.most)) }
     }
+}
+
+/// From this ratio of the largest to the smallest value on, an axis is logarithmic.
+const FAR_APART: f64 = 100.0;
+
+/// Whether the largest value is less than 5 % above the smallest: points would look the same.
+fn are_alike(values: impl Iterator<Item = f64>) -> bool {
+    const ALIKE: f64 = 1.05;
+    let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
+        (least.min(value), most.max(value))
+    });
+    most < least * ALIKE || most == least
 }
 
 /// The class with most jobs: `Most are jobs of 5 to 16 tasks: 11,581 of 11,704 jobs. `; empty for
@@ -360,44 +299,39 @@ mod tests {
     }
 
     fn of(unit: &'static str, rows: Vec<FateRow>) -> Sizes {
-        let titles = ["Large", "Long"];
-        Sizes { stem: "", titles, by: unit.to_owned(), unit, is_of_requests: false, rows }
+        Sizes { stem: "", of: "size", by: unit.to_owned(), unit, is_of_requests: false, rows }
+    }
+
+    fn columns(sizes: &Sizes, with_waits: bool) -> (String, Vec<ForestColumn>) {
+        let Chart::Forest(chart) = chart_of(sizes, with_waits) else { panic!() };
+        (chart.caption, chart.columns)
     }
 
     #[test]
-    fn medians_are_drawn_beside_means_unless_all_are_equal() {
-        let row = |name: &str, median, mean| FateRow {
+    fn lines_go_from_the_median_to_the_quantile_unless_all_are_equal() {
+        let row = |name: &str, median, most| FateRow {
             name: name.to_owned(),
             jobs: 5,
+            run_s_median: Some(60.0),
             wait_s_median: Some(median),
-            wait_s_mean: Some(mean),
+            wait_s_p95: Some(most),
             slowdown_median: Some(1.0),
-            slowdown_p95: Some(mean / 10.0),
-            jobs_with_wait: 4,
-            jobs_ended: 3,
+            slowdown_p95: Some(1.02),
             ..FateRow::default()
         };
-        let rows = vec![row("1", 2.0, 70.0), row("2-4", 3.0, 9.0)];
-        let charts = charts_of(&of("tasks", rows), true);
-        let of = |name: &str| {
-            let found = charts.iter().find(|chart| chart.0 == name).unwrap();
-            let Chart::Bars(chart) = &found.1 else { panic!() };
-            (chart.caption.as_str(), chart.bars[0].note.as_str(), chart.value_axis.as_str())
-        };
-        let (caption, note, axis) = of("load-size-wait");
-        assert!(
-            caption.starts_with(
-                "From 2 s for jobs of 1 task to 3 s for jobs of 2 to 4 tasks. By tasks. Median of the"
-            ),
-            "{caption}"
-        );
-        assert_eq!((note, axis), ("2 s (mean 70 s; 4 jobs)", "median wait (s)"));
-        let (caption, note, axis) = of("load-size-slowdown");
-        assert!(
-            caption.contains("so bars show the 95 % quantiles. 95 % quantile of the bounded"),
-            "{caption}"
-        );
-        assert_eq!((note, axis), ("7 (median 1; 3 jobs)", "95 % quantile of the bounded slowdown"));
+        let mut sizes = of("tasks", vec![row("1", 0.0, 70.0), row("2-4", 3.0, 9.0)]);
+        let (caption, all) = columns(&sizes, true);
+        assert_eq!(all.len(), 3, "slowdowns are about equal");
+        let told = "Median waits are from 0 s for jobs of 1 task to 3 s for jobs of 2 to 4 tasks. By tasks.";
+        assert!(caption.contains(told), "{caption}");
+        let wait = &all[2];
+        assert_eq!((wait.axis.as_str(), wait.scale), ("wait (s)", Scale::Linear));
+        assert_eq!(wait.values[0], Some(Interval { low: 0.0, value: 0.0, high: 70.0 }));
+        assert_eq!(wait.notes, ["0 s", "3 s"]);
+        // Equal medians are drawn if a quantile differs.
+        sizes.rows[0].slowdown_p95 = Some(7.0);
+        assert_eq!(columns(&sizes, true).1.len(), 4);
+        assert_eq!(columns(&sizes, false).1.len(), 2);
     }
 
     #[test]
@@ -409,14 +343,15 @@ mod tests {
             ..FateRow::default()
         };
         let rows = vec![row("1", 2, Some(90.5)), row("2-4", 8, Some(194_733.0)), row("5", 1, None)];
-        let charts = charts_of(&of("tasks", rows), false);
-        let [(_, Chart::Bars(large)), (_, Chart::LogBars(long))] = &charts[..] else { panic!() };
-        let most = "Most are jobs of 2 to 4 tasks: 8 of 11 jobs. By tasks.";
-        assert!(large.caption.starts_with(most), "{}", large.caption);
-        let range = "From 90.5 s for jobs of 1 task to 2.25 d for jobs of 2 to 4 tasks. By tasks. ";
-        assert!(long.caption.starts_with(range), "{}", long.caption);
-        assert_eq!(long.value_axis, "median run time (min)");
-        assert!((long.bars[1].value - 194_733.0 / 60.0).abs() < 1e-9);
-        assert_eq!(long.bars[2].note, "unknown");
+        let (caption, all) = columns(&of("tasks", rows), false);
+        let most = "Most are jobs of 2 to 4 tasks: 8 of 11 jobs. Median run times are from 90.5 s for jobs of 1 \
+            task to 2.25 d for jobs of 2 to 4 tasks. By tasks. ";
+        assert!(caption.starts_with(most), "{caption}");
+        let [jobs, long] = &all[..] else { panic!() };
+        assert_eq!((jobs.scale, long.scale), (Scale::Linear, Scale::Log));
+        assert_eq!(long.axis, "median run time (min)");
+        let value = long.values[1].unwrap().value;
+        assert!((value - 194_733.0 / 60.0).abs() < 1e-9);
+        assert_eq!((long.values[2], long.notes[2].as_str()), (None, ""));
     }
 }
