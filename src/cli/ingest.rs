@@ -25,9 +25,9 @@ use jobfate::studies::checks;
 /// of Slurm (a file or a folder of files); plain or .gz. A log fills `job_events`, `task_events`
 /// and `machine_events`; each job of SWF, GWF and Slurm is one task.
 ///
-/// The trace of 2019 as one joined CSV (`borg_traces_data.csv`) is a sample. Its rows are split
-/// into events, usage windows and jobs, and each of these is kept once. The cell is the last digit
-/// of every id.
+/// Google 2019: QUEUE and ENABLE, which v2.1 does not have, are left out. As one joined CSV
+/// (`borg_traces_data.csv`) it is a sample, whose rows are split into events, usage windows and
+/// jobs, each of which is kept once. The cell is the last digit of every id.
 ///
 /// Alibaba: the pods of the GPU cluster of 2023 (openb) with the list of nodes in the same folder;
 /// the folder of `batch_task.csv`, `batch_instance.csv` and `server_event.csv` of 2017 or

@@ -359,8 +359,8 @@ impl LakeErrorKind {
                 Some("look at the lines, then allow more with `--max-rejects`")
             }
             Self::NeverThere { table: Table::TaskUsage, .. } => Some(
-                "the trace has no measured usage; `--cpu requested`, `--cpu slots` and \
-                    `--memory requested` need none",
+                "this kind of trace has no measured usage; studies take `--cpu requested`, `--cpu slots` \
+                and `--memory requested` instead",
             ),
             Self::NeverThere { .. } => Some("only the Google trace has this table"),
             Self::NoGpus(_) => Some("lakes of slurm, openb, kubernetes and mapped record them"),
