@@ -39,6 +39,14 @@ pub const HOURS_OF_SPAN: &str = "time since the start of the span (h)";
 /// Spans of this many seconds or more are given in days, shorter ones in hours.
 pub(crate) const DAYS_FROM_S: f64 = 3.0 * 86_400.0;
 
+/// How titles of time axes begin that start with what is drawn, such as a job.
+const OWN_STARTS: [&str; 4] = [
+    "time since the first submission or attempt shown",
+    "time since the first attempt shown",
+    "time since the first row",
+    "time since its first attempt",
+];
+
 /// What a time axis counts from and in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Clock {
@@ -49,6 +57,8 @@ struct Clock {
     per: f64,
     /// Whether an instant of it has a date, if that of 0 is known. The clock of a replay has none.
     has_dates: bool,
+    /// Whether other charts of a page count from the same start, so that they share a window.
+    is_shared: bool,
 }
 
 impl Clock {
@@ -67,12 +77,22 @@ impl Clock {
         per: f64,
         has_dates: bool,
     ) -> Self {
-        Self { title, since, unit, per, has_dates }
+        Self { title, since, unit, per, has_dates, is_shared: true }
+    }
+
+    /// The clock of a title such as `time since its first attempt (min)`, which starts with what is
+    /// drawn.
+    fn own(title: &str) -> Option<Self> {
+        let own = OWN_STARTS.iter().find(|start| title.starts_with(**start))?;
+        let units = [("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86_400.0)];
+        let (_, unit) = title.strip_suffix(')')?.rsplit_once('(')?;
+        let (unit, per) = units.into_iter().find(|known| known.0 == unit)?;
+        Some(Self { is_shared: false, ..Self::new(own, "", unit, per, true) })
     }
 
     /// The clock of an axis with this title, if it is one of time.
     fn of(title: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|clock| clock.title == title)
+        Self::ALL.into_iter().find(|clock| clock.title == title).or_else(|| Self::own(title))
     }
 }
 
@@ -344,7 +364,7 @@ impl Frame {
                 canvas.text(text, (moved, below + 1.0 * size), Align::Middle, size, Ink::TEXT);
             }
         }
-        if self.x.clock.is_some() {
+        if self.x.clock.is_some_and(|clock| clock.is_shared) {
             canvas.layers.push(Layer { marks: first..canvas.marks.len(), time: None });
         }
         canvas.line(vec![(self.left, below), (self.left + self.width, below)], thin, Ink::TEXT);
@@ -375,7 +395,7 @@ impl Frame {
 
     /// The time span of the plot, if its lower axis is the time of a trace.
     pub(super) fn time(&self, early: Option<f64>) -> Option<TimeSpan> {
-        let clock = self.x.clock?;
+        let clock = self.x.clock.filter(|clock| clock.is_shared)?;
         Some(TimeSpan {
             since: clock.since,
             unit: clock.unit,

@@ -172,6 +172,9 @@ struct Ranges {
     y: (f64, f64),
 }
 
+/// The space that a ring takes above its value, as a multiple of the value.
+const RING: f64 = 1.06;
+
 /// The share of a distribution that may be left of a logarithmic axis: a few values far from all
 /// others would squeeze the rest.
 const LEFT_OUT: f64 = 0.01;
@@ -182,7 +185,9 @@ fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {
     let lines = charts.flat_map(|chart| &chart.lines);
     let ys = lines.clone().flat_map(|line| {
         let bounds = line.band.iter().flat_map(|&(_, low, high)| [low, high]);
-        line.points.iter().map(|point| point.1).chain(bounds)
+        // A ring around the highest point must not be cut.
+        let per = if line.stroke == Stroke::Rings { RING } else { 1.0 };
+        line.points.iter().map(move |point| point.1 * per).chain(bounds)
     });
     let ys = ys.filter(|y| y.is_finite());
     let (bottom, top) = ys.fold((0.0, 0.0), |(low, high): At, y| (low.min(y), high.max(y)));

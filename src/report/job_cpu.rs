@@ -11,9 +11,23 @@ use crate::charts::{Area, AreaChart, Chart, Tone};
 use crate::digits::{counted, three_digits, unit_of_time, unit_of_use};
 use crate::results::missing::Missing;
 
-/// The CPU that running attempts requested and used.
+/// Requests that vary by no more than this, relative to the largest, are a flat line.
+const FLAT: f64 = 0.01;
+
+/// What running attempts requested, if that is all that is known and it was always about the same.
+pub(super) fn flat(job: &JobDetail) -> Option<String> {
+    let cpu = job.cpu.as_ref().filter(|cpu| cpu.used.is_none())?;
+    let most = cpu.requested.iter().copied().reduce(f64::max).filter(|most| 0.0 < *most)?;
+    let least = cpu.requested.iter().copied().fold(most, f64::min);
+    let unit = if job.cpu_unit.is_empty() { "CPU" } else { job.cpu_unit.as_ref() };
+    let in_all = in_all(job, cpu.requested.iter().sum::<f64>() * cpu.interval_s);
+    ((1.0 - FLAT) * most <= least)
+        .then(|| format!("{} {unit} all the time, {in_all} in all", three_digits(most)))
+}
+
+/// The CPU that running attempts requested and used; `None` if that is [`flat`].
 pub(super) fn over_time(job: &JobDetail, missing: &Missing, id: &str) -> Option<Chart> {
-    let cpu = job.cpu.as_ref()?;
+    let cpu = job.cpu.as_ref().filter(|_| flat(job).is_none())?;
     // Intervals are joined in pairs to keep pages small: a report has a hundred of them.
     let interval_s = 2.0 * cpu.interval_s;
     let requested = cpu.requested.chunks_exact(2);
@@ -23,11 +37,16 @@ pub(super) fn over_time(job: &JobDetail, missing: &Missing, id: &str) -> Option<
     let used: Vec<Option<f64>> = used.map(joined).collect();
     let count = u32::try_from(requested.len().max(used.len())).ok()?;
     let (unit, per) = unit_of_time(interval_s * f64::from(count));
+    let cpu_s = cpu.requested.iter().sum::<f64>() * cpu.interval_s;
+    let requested_in_all = if 0.0 < cpu_s {
+        format!(" In all they requested {}.", in_all(job, cpu_s))
+    } else {
+        String::new()
+    };
     let said = format!(
-        "{}; each value is the mean over {}.{} From {} on ({}).{}",
+        "{}; each value is the mean over {}.{requested_in_all} From {} on ({}).{}",
         at_most(&requested, &used)?,
         lasting(interval_s),
-        in_all(job, cpu.requested.iter().sum::<f64>() * cpu.interval_s),
         instant(cpu.start_s),
         clock(Some(cpu.start_s)),
         cpu.used.as_ref().map_or_else(String::new, use_known),
@@ -75,14 +94,11 @@ fn at_most(requested: &[Option<f64>], used: &[Option<f64>]) -> Option<String> {
     }
 }
 
-/// The CPU time that a job requested, as a further sentence; empty if it is not known.
+/// A CPU time that a job requested, in words.
 fn in_all(job: &JobDetail, cpu_s: f64) -> String {
-    if cpu_s <= 0.0 {
-        return String::new();
-    }
     let unit = if job.cpu_unit.is_empty() { "CPU" } else { job.cpu_unit.as_ref() };
     let (unit, per) = unit_of_use(&format!("{unit}-s"), cpu_s);
-    format!(" In all they requested {} {unit}.", three_digits(cpu_s / per))
+    format!("{} {unit}", three_digits(cpu_s / per))
 }
 
 /// The mean of two intervals of the same length. If only one is recorded, the other counts as 0.
@@ -169,6 +185,15 @@ mod tests {
         assert_eq!((chart.edges, chart.x_axis.as_str()), (vec![0.0, 30.0, 60.0], axis));
         assert!(chart.lines.is_empty() && !said.contains("used"), "{said}");
         assert!(over_time(&job(&json!({"cpu": null})), &Missing::default(), "7").is_none());
+        // Always the same: a sentence says as much.
+        let of = |requested: [f64; 4]| {
+            let cpu = json!({"start_s": 0.0, "interval_s": 900.0, "requested": requested});
+            let job = job(&json!({"cpu": cpu, "cpu_unit": "NCU"}));
+            assert_ne!(flat(&job).is_some(), over_time(&job, &Missing::default(), "7").is_some());
+            flat(&job)
+        };
+        assert_eq!(of([2.0, 2.0, 1.99, 2.0]).unwrap(), "2 NCU all the time, 2 NCU-h in all");
+        assert_eq!(of([2.0, 2.0, 1.9, 2.0]), None);
     }
 
     #[test]

@@ -101,6 +101,7 @@ pub(super) fn told(job: &JobDetail, ends: Ends) -> String {
     if ends == Ends::Known {
         facts.push(("sequence of events", spelled(&job.sequence)));
     }
+    facts.extend(job_cpu::flat(job).map(|said| ("CPU requested", said)));
     facts.extend(job_cpu::told(job).map(|told| ("CPU time used", told)));
     if 1 < job.finished_attempts && ends == Ends::Known {
         facts.extend([

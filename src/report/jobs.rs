@@ -16,6 +16,7 @@ use super::html::{self, Cell, Page};
 use super::job_cpu;
 use super::job_told::{SEQUENCE_DIGITS, known, place_of, told};
 use super::links::{JOBS, Links};
+use super::tables::cells::in_unit;
 use super::text::{clock, escape, instant};
 use crate::answers::detect;
 use crate::answers::sentences::{Ends, short};
@@ -262,8 +263,7 @@ fn judged(
     let row = |kill: &JobKill| {
         vec![
             Cell::name(&kill.rule),
-            number(&kill.threshold),
-            Cell::name(&kill.unit),
+            in_unit(number(&kill.threshold), &kill.threshold.to_string(), &kill.unit),
             number(&kill.condemned_tasks),
             kill.over_by_then.map_or_else(|| Cell::name(""), |over| number(&over)),
             Cell::instant(Some(kill.first_s)),
@@ -275,7 +275,7 @@ fn judged(
     if acting.is_empty() {
         html.push_str("<p>No rule of the sweep would have changed anything.</p>\n");
     } else {
-        let header = ["rule", "threshold", "unit", "killed tasks", "already ended", "first kill"];
+        let header = ["rule", "threshold", "killed tasks", "already ended", "first kill"];
         let header = header.map(str::to_owned);
         let rows: Vec<Vec<Cell>> = acting.iter().map(|kill| row(kill)).collect();
         let caption = format!("Tasks that each rule would kill ({})", clock_of(job));
@@ -398,7 +398,7 @@ fn gantt((job, ends, missing): (&JobDetail, Ends, &Missing), id: &str) -> Option
         }
     }
     let (from, to) = bars.bounds()?;
-    let (unit, per) = if to - from < SECONDS_BELOW { ("s", 1.0) } else { ("hours", 3600.0) };
+    let (unit, per) = if to - from < SECONDS_BELOW { ("s", 1.0) } else { ("h", 3600.0) };
     let with_bars = job.tasks.iter().filter(|task| !task.attempts.is_empty());
     let attempts: u64 = with_bars.map(|task| task.attempt_count as u64).sum();
     let said = format!(

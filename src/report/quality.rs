@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use super::assumed::{Assumed, lacks_status};
-use super::early::{complete_from, incomplete};
+use super::early::complete_from;
 use super::findings::{nothing, unanswered};
 use super::html::{self, Cell, Page};
 use super::links::Links;
@@ -66,7 +66,6 @@ impl Lake {
 /// The page of the checks.
 pub(super) fn page(topic: &'static Topic, checks: &[Shown<'_>], all: &[Stored]) -> Page {
     let mut body = format!("<p class=\"lead\">{}</p>\n", escape(topic.question));
-    body.push_str(&incomplete(all));
     for &(_, result) in checks {
         let lake = Lake::of(result);
         let findings = lake.verified.findings(&lake.inputs, &lake.known);

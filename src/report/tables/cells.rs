@@ -69,7 +69,7 @@ fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
 }
 
 /// A value with the unit of its row: lengths of time in words, one thing in the singular.
-fn in_unit(value: Cell, text: &str, unit: &str) -> Cell {
+pub(in crate::report) fn in_unit(value: Cell, text: &str, unit: &str) -> Cell {
     match (unit, text.parse::<f64>()) {
         ("", _) | (_, Err(_)) => value,
         ("s", Ok(seconds)) => Cell::lasting(Some(seconds)).in_unit(unit, ""),

@@ -7,7 +7,7 @@
 //! units of single rows are in the cells of their values. Rows with a threshold and no effect are
 //! folded. The file has everything.
 
-mod cells;
+pub(super) mod cells;
 mod columns;
 
 use self::cells::cell_of;
