@@ -65,7 +65,8 @@ impl PredictAnswer {
             percent(accuracy),
             counted(rule.jobs, "job"),
             without_rule(rule).unwrap_or_default(),
-            self.of_last(rule).unwrap_or_default(),
+            self.of_last(rule).unwrap_or_default()
+                + &self.right_more_often(rule).unwrap_or_default(),
             rule.rule,
             found(rule),
             rule.precision.map_or_else(String::new, |share| {
@@ -84,6 +85,15 @@ impl PredictAnswer {
     fn of_last(&self, best: &Score) -> Option<String> {
         let last = self.rules.iter().find(|rule| rule.rule == LAST && rule.rule != best.rule)?;
         Some(format!("; the simplest rule, `{LAST}`, for {}", percent(last.accuracy?)))
+    }
+
+    /// The rule that is right most often, if that is not the best one; `None` if the difference is not
+    /// seen in a tenth of a per cent, or if it is the simplest rule, which is named anyway.
+    fn right_more_often(&self, best: &Score) -> Option<String> {
+        let known = self.rules.iter().filter_map(|rule| Some((rule.accuracy?, rule)));
+        let (accuracy, rule) = known.max_by(|one, other| one.0.total_cmp(&other.0))?;
+        (best.accuracy? + 0.001 <= accuracy && rule.rule != LAST)
+            .then(|| format!("; `{}` is right most often, for {}", rule.rule, percent(accuracy)))
     }
 
     /// Which jobs are judged, and what their outcome is: studies of outcomes may count all jobs, and
@@ -228,10 +238,20 @@ mod tests {
         let rules =
             [rule("last", 0.68, 0.79), rule("logistic", 0.72, 0.8), rule("other", 0.72, 0.8)];
         assert_eq!(best(&rules).unwrap().0.rule, "logistic");
-        let answer: PredictAnswer = serde_json::from_value(serde_json::json!({
-            "rules": rules, "jobs_in_all": 120, "jobs_before_window": 0, "jobs_without_end": 0,
-            "of": {}, "numerators": {}}))
-        .unwrap();
+        let of = |rules: &[Score]| -> PredictAnswer {
+            serde_json::from_value(serde_json::json!({
+                "rules": rules, "jobs_in_all": 120, "jobs_before_window": 0, "jobs_without_end": 0,
+                "of": {}, "numerators": {}}))
+            .unwrap()
+        };
+        let more = |accuracy| of(&[rule("logistic", 0.72, 0.8), rule("rate", 0.7, accuracy)]);
+        let said = more(0.83).sentence().unwrap();
+        assert!(
+            said.contains("not less); `rate` is right most often, for 83.0 %. `logistic`"),
+            "{said}"
+        );
+        assert!(!more(0.8004).sentence().unwrap().contains("most often"));
+        let answer = of(&rules);
         assert_eq!(
             answer.sentence().unwrap(),
             "Hardly: at submission, `logistic` (the best by ROC) is right for 80.0 % of 100 jobs (80.0 % if all were predicted to \
