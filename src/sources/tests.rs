@@ -43,8 +43,21 @@ impl Rows {
 
     /// The events of all jobs, times in seconds.
     pub(super) fn history(&self) -> String {
+        self.history_of((0..self.block.row_ids.len()).collect())
+    }
+
+    /// The same in the order of the lake.
+    pub(super) fn history_in_time(&self) -> String {
+        let mut rows: Vec<usize> = (0..self.block.row_ids.len()).collect();
+        let time_us = |row: usize| self.cell("time_us", row).parse::<i64>().unwrap();
+        rows.sort_by_key(|&row| (time_us(row), self.block.row_ids[row]));
+        self.history_of(rows)
+    }
+
+    fn history_of(&self, rows: Vec<usize>) -> String {
         const NAMES: [&str; 6] = ["SUBMIT", "SCHEDULE", "EVICT", "FAIL", "FINISH", "KILL"];
-        let events: Vec<String> = (0..self.block.row_ids.len())
+        let events: Vec<String> = rows
+            .into_iter()
             .map(|row| {
                 let time_us: i64 = self.cell("time_us", row).parse().unwrap();
                 let kind: usize = self.cell("event_type", row).parse().unwrap();

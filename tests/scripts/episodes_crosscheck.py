@@ -41,7 +41,9 @@ def google(folder):
             users[job] = max(users.get(job, ""), row[4])
             if row[3] == "0":
                 submits[job] = min(submits.get(job, time), time)
-    jobs_from = max(min(time for time in ends if time < 2**63 - 1), 1)
+    # The trace begins at 600 s of its clock; what was there before has time 0.
+    began = lambda time: time if 0 < time else 600 * MICROS
+    jobs_from = began(min(time for time in ends if time < 2**63 - 1))
     # The table is whole: its window ends as published.
     known = {"jobs submitted": [[jobs_from, 2_506_200 * MICROS]]}
     events = [("jobs submitted", time, job, users[job], None, None) for job, time in submits.items()]
@@ -63,7 +65,7 @@ def google(folder):
         seen.append(("part", min(int(row[0]) for row in rows), max(int(row[0]) for row in rows)))
     start = min(part[1] for part in seen if part[0] == "part")
     end = max(part[2] for part in seen if part[0] == "part")
-    spans, since = [], max(start, 1)
+    spans, since = [], began(start)
     for what, begin, until in seen:
         if what == "gap":
             spans.append([since, begin])

@@ -94,7 +94,11 @@ pub struct WholeFrom {
     pub from_s: f64,
     /// The same in words.
     pub when: String,
-    /// CPU requested over that of the machines, in the intervals from then on.
+    /// The start of the first whole interval from then on, s of the clock of the log, and in words;
+    /// `None` in older results.
+    pub intervals_from_s: Option<f64>,
+    pub intervals_when: Option<String>,
+    /// CPU requested over that of the machines, in the intervals from `intervals_from_s` on.
     pub cpu_allocated_of_capacity_share: Option<f64>,
     /// Whether a job is open at the end of the log; if none is, those that still ran then are missing.
     /// `None` in older results.
@@ -117,17 +121,24 @@ impl WholeFrom {
         Self {
             from_s: micros_to_seconds(first.at_us),
             when: first.when(),
+            intervals_from_s: Some(micros_to_seconds(at.start_of(from))),
+            intervals_when: Some(instant_text(at.start_of(from))),
             cpu_allocated_of_capacity_share: share_of(Some(allocated), capacity),
             has_open: Some(first.has_open),
             means: first.means,
         }
     }
 
+    /// From when on the share is, in words: intervals are not divided.
+    pub(crate) fn averaged_from(&self) -> &str {
+        self.intervals_when.as_deref().unwrap_or(&self.when)
+    }
+
     /// What it means for averages over the whole log, as the beginning of a sentence.
     fn said(&self) -> String {
         let when = &self.when;
         let from_then = self.cpu_allocated_of_capacity_share.map_or_else(String::new, |share| {
-            format!(": from then on {} was requested", percent(share))
+            format!(": from {} on {} was requested", self.averaged_from(), percent(share))
         });
         format!(
             ". Averages are too low, because the log seems to hold only jobs that ended from \
@@ -144,7 +155,7 @@ pub struct LevelChange {
     pub at_s: f64,
     /// The same in words.
     pub when: String,
-    /// CPU requested over that of the machines, before it (from `whole_from` on).
+    /// CPU requested over that of the machines, before it (from `whole_from.intervals_from_s` on).
     pub before_share: f64,
     /// The same after it.
     pub after_share: f64,

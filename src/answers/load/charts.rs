@@ -14,7 +14,7 @@ use crate::charts::{
 use crate::digits;
 use crate::results::missing::Missing;
 use crate::schema::Table;
-use crate::studies::first_end::FirstEnd;
+use crate::studies::first_end::{FirstEnd, instant_text};
 use crate::studies::load::groups::band_in_words;
 use crate::studies::load::strips::{Strip, Strips};
 use crate::studies::load::{Amount, By, Cells, Intervals, Load};
@@ -309,7 +309,8 @@ fn found(
     let what = source.or_used("the capacity");
     let average = match first.zip(share(later)) {
         Some((first, later)) => {
-            format!("{later} of {what} from {} on, {average} with the time before", first.when())
+            let from = instant_text(at.start_of(at.first_from(first.at_us)));
+            format!("{later} of {what} from {from} on, {average} with the time before")
         }
         None => format!("{average} of {what}"),
     };

@@ -61,7 +61,7 @@ pub const SHARES: [Share; 6] = [
     share("memory_used_share", "memory_used", "memory_allocated"),
     share(
         "before_share",
-        "cpu_allocated before level.at_s (of a log that lacks early jobs, from whole_from.from_s on)",
+        "cpu_allocated before level.at_s (of a log that lacks early jobs, from whole_from.intervals_from_s on)",
         "cpu_capacity in that time",
     ),
     share("after_share", "cpu_allocated from level.at_s on", "cpu_capacity in that time"),

@@ -42,11 +42,14 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     let quiet = answer.quiet_end().map_or_else(String::new, |said| format!(". {}", capital(&said)));
     let (requested, from, cut) = match whole {
         Some((whole, share)) => {
-            let from = format!(" from {} on", whole.when);
-            let cut = ". Before that, the log seems to hold only jobs that ended later";
+            let from = format!(" from {} on", whole.averaged_from());
+            let cut = format!(
+                ". Before {}, the log seems to hold only jobs that ended later",
+                whole.when
+            );
             (percent(share), from, cut)
         }
-        None => (requested, String::new(), ""),
+        None => (requested, String::new(), String::new()),
     };
     let of = of_capacity(answer, capacity);
     // A mean over two levels is neither of them.

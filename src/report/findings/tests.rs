@@ -596,9 +596,12 @@ fn the_load_is_told_on_average_and_at_its_fullest() {
     assert_eq!(
         said_of(&cut),
         "shown: On average from 1982-09-04 15:06:40 on, running tasks requested 64.0 % of the CPU of \
-        the machines; in the fullest hour they requested 90.0 %. Before that, the log seems to hold \
-        only jobs that ended later"
+        the machines; in the fullest hour they requested 90.0 %. Before 1982-09-04 15:06:40, the log \
+        seems to hold only jobs that ended later"
     );
+    // Intervals are not divided.
+    cut["answer"]["whole_from"]["intervals_when"] = json!("1982-09-04 16:00:00");
+    assert!(said_of(&cut).contains("average from 1982-09-04 16:00:00 on, running"));
     // A change for long, and the processors that shares are of.
     let mut fell = stored.clone();
     fell["answer"]["unit"] = json!("processor");

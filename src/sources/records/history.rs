@@ -69,12 +69,39 @@ impl Seen {
 
     /// Whether it is an earlier attempt of the task, though its row comes later.
     pub(super) fn is_before(self, other: Self) -> bool {
+        // One that waits comes after one that ended in the second of their submit.
+        let waits_after = |one: Self, other: Self| {
+            let waits = one.start_us.is_none() && one.end.is_none();
+            waits && one.submit_us == other.submit_us && other.is_instant()
+        };
+        if waits_after(other, self) || waits_after(self, other) {
+            return self.is_instant();
+        }
         (self.submit_us, self.start_us) < (other.submit_us, other.start_us)
     }
 
     /// Whether it ended when it started.
     pub(super) fn is_instant(self) -> bool {
         self.start_us.is_some() && self.start_us == self.end.map(|end| end.0)
+    }
+
+    /// The turn of each of its events among those of other attempts at the same instant, whose rows may
+    /// come later: the end of an attempt that took time, then all of one that took none, then what goes
+    /// on. `events` are those that its row adds: an event of an earlier row comes before the others.
+    pub(super) fn turns(self, events: &[Option<RowEvent>; 3]) -> [u64; 3] {
+        const ENDS: u64 = 0;
+        const INSTANT: u64 = 1;
+        const GOES_ON: u64 = 2;
+        let begun_us = self.start_us.unwrap_or(self.submit_us);
+        let Some((end_us, _)) = self.end else { return [GOES_ON; 3] };
+        if begun_us < end_us {
+            return [GOES_ON, GOES_ON, ENDS];
+        }
+        let is_submitted_here = self.submit_us < end_us || events[0].is_some();
+        let is_whole = is_submitted_here && (self.start_us.is_none() || events[1].is_some());
+        let at_once = if is_whole { INSTANT } else { GOES_ON };
+        let submit = if self.submit_us < end_us { GOES_ON } else { at_once };
+        [submit, at_once, at_once]
     }
 
     /// Whether it is the attempt of an earlier row. An open row may be an older record of an
@@ -123,9 +150,9 @@ impl Attempts {
             return end_of(seen, before, remarks);
         }
         // After an attempt that ended in the second of its submit, the next has the same submit time.
+        let was_instant = |own: Seen| own.end.is_some_and(|(end_us, _)| end_us == own.submit_us);
         let is_resubmitted = before.is_none_or(|before| {
-            before.submit_us != seen.submit_us
-                || before.end.is_some_and(|(end_us, _)| end_us == seen.submit_us)
+            before.submit_us != seen.submit_us || was_instant(before) || was_instant(seen)
         });
         let events = [
             is_resubmitted.then_some((seen.submit_us, SUBMIT, 0)),

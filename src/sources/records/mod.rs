@@ -43,7 +43,7 @@ pub(super) mod turns;
 
 use std::collections::BTreeMap;
 
-use crate::schema::EventType;
+use crate::schema::{EventType, ROW_ID_LINE_BITS};
 
 pub(super) use self::fields::Fault;
 pub(super) use self::fleet::{machine_id, only_machine};
@@ -73,6 +73,10 @@ pub(super) const fn status_of(event: i32) -> Option<i32> {
 
 /// Row numbers per line.
 const EVENTS_PER_LINE: u64 = 4;
+
+/// Bits of a row number below its turn, which orders events of one instant before their lines do; see
+/// [`history::Seen::turns`].
+const TURN_BITS: u32 = ROW_ID_LINE_BITS - 2;
 
 /// Counts of what was assumed, by wording.
 #[derive(Default)]

@@ -10,7 +10,7 @@ use super::jobs::{Ending, JobSum, WORST, rank};
 use super::lines::Line;
 use super::quotes::Quotes;
 use super::record::Record;
-use super::{EVENTS_PER_LINE, EVICT, RecordFormat, Remarks, SCHEDULE, SUBMIT, repeats};
+use super::{EVENTS_PER_LINE, EVICT, RecordFormat, Remarks, SCHEDULE, SUBMIT, TURN_BITS, repeats};
 use crate::schema::{Table, row_id};
 use crate::sources::blocks::TextBlock;
 use crate::sources::folder::RawPart;
@@ -198,9 +198,12 @@ impl RecordRows {
                 let mut cells = Vec::with_capacity(48);
                 let kind_idx = fill(record, self.table, &mut cells);
                 cells.extend_from_slice(&record.own);
-                let number_of = |place| row_id(self.part, number * EVENTS_PER_LINE + place);
-                let events = events.into_iter().flatten();
-                let events = events.map(|(time_us, kind, place)| (number_of(place), time_us, kind));
+                let turns = seen.turns(&events);
+                let events = turns.into_iter().zip(events).filter_map(|(turn, event)| {
+                    let (time_us, kind, place) = event?;
+                    let line = turn << TURN_BITS | (number * EVENTS_PER_LINE + place);
+                    Some((row_id(self.part, line), time_us, kind))
+                });
                 rows.push_events(kind_idx, &events, &cells);
             }
         }

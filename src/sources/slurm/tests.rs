@@ -925,6 +925,14 @@ proptest! {
     }
 }
 
+/// Events in the order of their times; those of one time stay as they are.
+fn in_time(events: &[String]) -> String {
+    let mut all: Vec<String> =
+        events.iter().flat_map(|row| row.split(", ")).map(str::to_owned).collect();
+    all.sort_by_key(|event| event.split_once(' ').unwrap().0.parse::<i64>().unwrap());
+    all.join(", ")
+}
+
 /// A random instant: the time since the attempt before it, s; how long attempts that end at once
 /// waited, with their states; and the length and state of an attempt that runs.
 type Instant = (i64, Vec<(i64, usize)>, Option<(i64, usize)>);
@@ -990,9 +998,41 @@ proptest! {
             let found = parsed(Source::Slurm, table, &text);
             prop_assert_eq!(found.rejects(), Vec::<String>::new());
             prop_assert_eq!(found.history(), expected.join(", "), "{}", text);
+            prop_assert_eq!(found.history_in_time(), in_time(&expected), "{}", text);
             let repeated = "rows that repeat an earlier row of the task: left out";
             let count = found.notes.remarks.get(repeated).copied();
             prop_assert_eq!(count.unwrap_or(0), left_out, "{}", text);
+        }
+    }
+
+    /// Promise: the order of the rows of a job does not matter, even if an attempt ends at the instant at
+    /// which the next is submitted or starts. (Of several that take no time at one instant, only the
+    /// order of their rows tells which was first.)
+    #[test]
+    fn attempts_that_touch_may_be_in_any_order(
+        drawn in prop::collection::vec((0_i64..3, 0_i64..3, 1_i64..4, any::<bool>()), 1..6)
+            .prop_flat_map(|attempts| {
+                let places: Vec<usize> = (0..attempts.len()).collect();
+                (Just(attempts), Just(places).prop_shuffle())
+            }),
+        instant in prop::option::of(0_usize..6),
+    ) {
+        let (attempts, order) = drawn;
+        let (mut at, mut rows, mut expected) = (1000, Vec::new(), Vec::new());
+        for (place, (gap, wait, length, is_evicted)) in attempts.into_iter().enumerate() {
+            let (submit, length) = (at + gap, if instant == Some(place) { 0 } else { length });
+            let start = submit + if length == 0 { 0 } else { wait };
+            at = start + length;
+            let [word, event] =
+                if is_evicted { ["PREEMPTED", "EVICT"] } else { ["TIMEOUT", "FAIL"] };
+            rows.push(format!("7|{word}|{submit}|{start}|{at}|2\n"));
+            expected.push(format!("{submit} SUBMIT, {start} SCHEDULE, {at} {event}"));
+        }
+        let rows: String = order.iter().map(|&place| rows[place].as_str()).collect();
+        let text = format!("JobID|State|Submit|Start|End|AllocCPUS\n{rows}");
+        for table in [Table::JobEvents, Table::TaskEvents] {
+            let found = parsed(Source::Slurm, table, &text);
+            prop_assert_eq!(found.history_in_time(), expected.join(", "), "{}", text);
         }
     }
 

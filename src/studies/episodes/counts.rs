@@ -7,7 +7,7 @@ use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::machines::{MachineChange, MachineEvents};
 use crate::facts::tasks::Usage;
-use crate::facts::window::Windows;
+use crate::facts::window::{BEGIN_2011_US, Windows};
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::first_end::FirstEnd;
@@ -62,6 +62,12 @@ impl Asked {
         Ok(Self { at: Intervals { start_us, length_us, end_us }, known, since_us, tasks })
     }
 
+    /// The part of a time from the first instant of tasks on.
+    fn within_tasks(&self, [from, to]: [i64; 2]) -> [i64; 2] {
+        let first = self.tasks.map_or(0, |tasks| tasks[0]);
+        [from.max(first).min(to), to]
+    }
+
     /// The time between the first and the last instant of tasks within an interval, µs.
     fn tasks_in(&self, idx: usize) -> i64 {
         let [from, to] = self.tasks.unwrap_or_default();
@@ -92,9 +98,16 @@ fn span(lake: &Lake, windows: Windows, machines: &MachineEvents, what: What) -> 
         let parts = lake.manifest.table(table)?.parts.iter();
         parts.filter_map(|part| part.min_time_us).min()
     };
-    let from_us = |first_us: i64| first_us.max(windows.first_us);
+    // What was there before the window has time 0; nothing is recorded from then to its start.
+    let from_us = |first_us: i64, to_us: i64| {
+        let is_early = first_us < windows.first_us && BEGIN_2011_US < to_us;
+        if is_early { BEGIN_2011_US } else { first_us.max(windows.first_us) }
+    };
     let [from, to] = match what.table() {
-        Table::JobEvents => [from_us(first(Table::JobEvents)?), windows.job_end_us],
+        Table::JobEvents => {
+            let to = windows.job_end_us;
+            [from_us(first(Table::JobEvents)?, to), to]
+        }
         Table::MachineEvents => {
             let begin = machines.events.first()?.time_us;
             [begin, end_of(machines, windows)]
@@ -102,7 +115,7 @@ fn span(lake: &Lake, windows: Windows, machines: &MachineEvents, what: What) -> 
         _ => {
             first(Table::TaskEvents)?;
             let [from, to] = span_of(lake, windows);
-            [from_us(from), to]
+            [from_us(from, to), to]
         }
     };
     (from < to).then_some([from, to])
@@ -218,10 +231,13 @@ impl Part {
                 }
             }
             for attempt in task.attempts {
-                self.running.add(at, [attempt.start_us, attempt.end_us], CpuRate::ONE);
+                let time = asked.within_tasks([attempt.start_us, attempt.end_us]);
+                self.running.add(at, time, CpuRate::ONE);
             }
             self.attempts += task.attempts.len() as u64;
-            waits(windows, &tasks, task, |time, _| self.waiting.add(at, time, CpuRate::ONE));
+            waits(windows, &tasks, task, |time, _| {
+                self.waiting.add(at, asked.within_tasks(time), CpuRate::ONE);
+            });
         });
         Ok(())
     }
