@@ -42,6 +42,17 @@ pub fn first_event_us(lake: &Lake) -> i64 {
     if first < lake.source().first_time_us() { BEGIN_2011_US } else { first }
 }
 
+/// The times between the loaded parts of a table, µs, in order.
+#[expect(clippy::cast_possible_truncation, reason = "an instant of the trace")]
+pub(crate) fn gaps_us(lake: &Lake, table: Table) -> Vec<[i64; 2]> {
+    let micros = |hours: f64| (hours * 3.6e9).round() as i64;
+    let gaps = lake.gaps().into_iter().filter(|gap| gap.table == table.name());
+    let gaps = gaps.filter_map(|gap| Some([micros(gap.from_h?), micros(gap.until_h?)]));
+    let mut gaps: Vec<[i64; 2]> = gaps.collect();
+    gaps.sort_unstable();
+    gaps
+}
+
 /// When open jobs and attempts are closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Windows {

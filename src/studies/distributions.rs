@@ -7,6 +7,7 @@
 use serde::Serialize;
 
 use super::counted::{Counted, Value};
+use super::kaplan_meier::{KaplanMeier, Left, Z_95};
 
 /// One line of a table of distributions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -184,9 +185,6 @@ pub struct Survival {
     pub at_risk: u64,
 }
 
-/// Two-sided 95 % point of the normal distribution.
-const Z_95: f64 = 1.959_963_984_540_054;
-
 /// The Kaplan-Meier estimate with Greenwood's band, for values in microseconds.
 ///
 /// S(t) = Π (1 − d/n) over ends up to t; its variance is S² Σ d/(n(n−d)). Values censored at the
@@ -217,28 +215,12 @@ pub fn readable(values: &Counted) -> Vec<Survival> {
 }
 
 /// The same with a point for every time at which a value ends.
-#[expect(clippy::cast_precision_loss, reason = "counts and times are below 2^53")]
 pub fn every_end(values: &Counted) -> impl Iterator<Item = Survival> + Clone {
-    let (mut share, mut greenwood) = (1.0_f64, 0.0_f64);
-    let mut at_risk = values.count(|_| true);
+    let mut left = KaplanMeier::new(values.count(|_| true));
     values.amounts().filter_map(move |same| {
-        let ends = same.count - same.censored;
-        let before = at_risk;
-        at_risk -= same.count;
-        if ends == 0 {
-            return None;
-        }
-        let (dead, risk) = (ends as f64, before as f64);
-        share *= 1.0 - dead / risk;
-        greenwood += if ends < before { dead / (risk * (risk - dead)) } else { 0.0 };
-        let half = Z_95 * share * greenwood.sqrt();
-        Some(Survival {
-            time_s: crate::units::micros_to_seconds(same.amount),
-            share,
-            share_low: (share - half).max(0.0),
-            share_high: (share + half).min(1.0),
-            at_risk: before,
-        })
+        let Left { share, band, at_risk } = left.step(same.count - same.censored, same.censored)?;
+        let time_s = crate::units::micros_to_seconds(same.amount);
+        Some(Survival { time_s, share, share_low: band[0], share_high: band[1], at_risk })
     })
 }
 

@@ -14,6 +14,7 @@ pub mod episodes;
 pub mod first_end;
 pub mod fold;
 mod foreseen;
+mod kaplan_meier;
 pub mod kill_sweep;
 pub mod ledger;
 pub mod load;

@@ -31,7 +31,7 @@ impl Found for Studied {
         }
         if 0 < fleet.without_capacity {
             notes.push(format!(
-                "{} without a capacity: the last known capacity of the machine is taken",
+                "{} without a capacity: the last known capacity of the machine is taken, if there is one",
                 digits::counted(fleet.without_capacity, "event")
             ));
         }

@@ -7,7 +7,7 @@ use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::machines::{MachineChange, MachineEvents};
 use crate::facts::tasks::Usage;
-use crate::facts::window::{BEGIN_2011_US, Windows};
+use crate::facts::window::{BEGIN_2011_US, Windows, gaps_us};
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::first_end::FirstEnd;
@@ -122,16 +122,8 @@ fn span(lake: &Lake, windows: Windows, machines: &MachineEvents, what: What) -> 
 }
 
 /// A span without the gaps between the loaded parts of a table.
-#[expect(clippy::cast_possible_truncation, reason = "an instant of the trace")]
 fn without_gaps(lake: &Lake, table: Table, [from, to]: [i64; 2]) -> Vec<[i64; 2]> {
-    let micros = |hours: f64| (hours * 3.6e9).round() as i64;
-    let mut gaps: Vec<[i64; 2]> = lake
-        .gaps()
-        .iter()
-        .filter(|gap| gap.table == table.name())
-        .filter_map(|gap| Some([micros(gap.from_h?), micros(gap.until_h?)]))
-        .collect();
-    gaps.sort_unstable();
+    let gaps = gaps_us(lake, table);
     let (mut known, mut since) = (Vec::new(), from);
     for [start, end] in gaps {
         if since < start.min(to) {

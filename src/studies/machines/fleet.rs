@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::survival::Spell;
-use crate::facts::machines::{MachineChange, MachineEvents};
+use crate::facts::machines::{MachineChange, MachineEvent, MachineEvents};
 use crate::facts::window::Windows;
 use crate::units::{CpuRate, CpuTime};
 
@@ -18,9 +18,9 @@ pub struct Outage {
     pub from_us: i64,
     /// When it came back, µs; `None` if it did not.
     pub to_us: Option<i64>,
-    /// The last known CPU before it left.
+    /// Its last known CPU when it left.
     pub cpu: Option<f32>,
-    /// The last known memory before it left.
+    /// Its last known memory when it left.
     pub memory: Option<f32>,
     /// Index of its configuration in [`Fleet::configurations`].
     pub configuration: usize,
@@ -161,7 +161,8 @@ pub fn fleet(events: &MachineEvents, end_us: i64) -> Fleet {
     let start_us = events.events.first().map_or(0, |event| event.time_us);
     let fleet = Fleet { start_us, ..Fleet::default() };
     let mut fold = Fold { end_us, fleet, ..Fold::default() };
-    for event in &events.events {
+    // What has the largest time happened after the trace.
+    for event in events.events.iter().filter(|event| event.time_us < i64::MAX) {
         fold.fleet.without_capacity += u64::from(event.cpu.is_none());
         let at_us = event.time_us.min(end_us);
         let known = fold.machines.entry(event.machine_id);
@@ -213,7 +214,7 @@ impl Machine {
     /// Applies an event.
     fn change(
         &mut self,
-        event: &crate::facts::machines::MachineEvent,
+        event: &MachineEvent,
         (at_us, is_new): (i64, bool),
         fleet: &mut Fleet,
         keys: &mut Vec<Key>,
@@ -223,6 +224,8 @@ impl Machine {
                 if !is_new {
                     self.spell(fleet, at_us, false);
                 }
+                // It lacks what its last event says, which is this one.
+                self.update(event);
                 (self.is_up, self.was_down, self.since_us) = (false, true, at_us);
                 self.open_outage = Some(fleet.outages.len());
                 keys.push(self.key());
@@ -236,19 +239,23 @@ impl Machine {
                 });
             }
             MachineChange::Add if !self.is_up => {
-                let lost = [self.cpu, self.memory].map(|own| rate(own).over(at_us - self.since_us));
-                fleet.lost += lost[0];
-                fleet.memory[1] += lost[1];
-                if let Some(idx) = self.open_outage.take() {
-                    fleet.outages[idx].to_us = Some(at_us);
-                }
                 let length_us = at_us - self.since_us;
+                if let Some(idx) = self.open_outage.take() {
+                    let outage = &mut fleet.outages[idx];
+                    outage.to_us = Some(at_us);
+                    fleet.lost += rate(outage.cpu).over(length_us);
+                    fleet.memory[1] += rate(outage.memory).over(length_us);
+                }
                 fleet.away_spells.push(Spell { length_us, is_censored: false });
                 (self.is_up, self.begin) = (true, Begin::Return);
                 (self.since_us, self.spell_from_us) = (at_us, at_us);
             }
             _ => {}
         }
+        self.update(event);
+    }
+
+    fn update(&mut self, event: &MachineEvent) {
         self.platform = event.platform.or(self.platform);
         self.cpu = event.cpu.or(self.cpu);
         self.memory = event.memory.or(self.memory);
@@ -278,8 +285,10 @@ impl Fold {
             } else {
                 let length_us = end_us.max(machine.since_us) - machine.since_us;
                 fleet.away_spells.push(Spell { length_us, is_censored: true });
-                fleet.gone += rate(machine.cpu).over(length_us);
-                fleet.memory[2] += rate(machine.memory).over(length_us);
+                let last = machine.open_outage.map(|idx| &fleet.outages[idx]);
+                let [cpu, memory] = last.map_or([None; 2], |last| [last.cpu, last.memory]);
+                fleet.gone += rate(cpu).over(length_us);
+                fleet.memory[2] += rate(memory).over(length_us);
             }
             fleet.machines += 1;
             fleet.machines_down += u64::from(machine.was_down);
@@ -327,26 +336,28 @@ impl Fleet {
         lengths
     }
 
-    /// Runs of outages of at least two machines in which each begins at most `gap_us` after the one
+    /// Runs of outages, of at least two machines together, in which each begins at most `gap_us` after the one
     /// before; largest first.
     pub fn together(&self, gap_us: i64) -> Vec<Together> {
         let near = |one: &Outage, next: &Outage| next.from_us - one.from_us <= gap_us;
         let mut all: Vec<Together> = self
             .outages
             .chunk_by(near)
-            .filter(|some| 1 < some.len())
-            .map(|some| {
+            .filter_map(|some| {
+                let mut machines: Vec<i64> = some.iter().map(|own| own.machine_id).collect();
+                machines.sort_unstable();
+                machines.dedup();
                 let platform =
                     |own: &Outage| self.configurations[own.configuration].platform.clone();
                 let mut platforms: Vec<_> = some.iter().map(platform).collect();
                 platforms.sort_unstable();
                 platforms.dedup();
-                Together {
+                (1 < machines.len()).then(|| Together {
                     from_us: some[0].from_us,
                     to_us: some[some.len() - 1].from_us,
-                    machines: some.len() as u64,
+                    machines: machines.len() as u64,
                     platforms: platforms.len() as u64,
-                }
+                })
             })
             .collect();
         all.sort_by_key(|own| (std::cmp::Reverse(own.machines), own.from_us));
@@ -357,7 +368,6 @@ impl Fleet {
 #[cfg(test)]
 mod tests {
     use super::super::fleet::*;
-    use crate::facts::machines::MachineEvent;
 
     #[test]
     fn capacity_is_there_lost_or_gone() {
@@ -408,5 +418,30 @@ mod tests {
         assert_eq!(counts, expected);
         assert_eq!(found.together(10).iter().map(|own| own.machines).collect::<Vec<_>>(), [2]);
         assert!(found.together(9).is_empty());
+        // One machine that leaves twice is not two.
+        let twice = [(0, Add), (10, Remove), (11, Add), (12, Remove)];
+        let twice = twice.map(|(at, change)| event(at, 1, change, Some(0.5))).to_vec();
+        let of = |events| {
+            fleet(
+                &MachineEvents {
+                    events,
+                    platforms: vec!["a".to_owned()],
+                    ..MachineEvents::default()
+                },
+                100,
+            )
+        };
+        assert!(of(twice).together(10).is_empty());
+        // What is lost has the capacity of the REMOVE, in the sum and in the configurations.
+        let grown = vec![
+            event(0, 1, Add, Some(0.5)),
+            event(10, 1, Remove, Some(1.0)),
+            event(15, 1, Update, Some(2.0)),
+            event(30, 1, Add, Some(0.5)),
+            event(i64::MAX, 1, Remove, Some(0.5)),
+        ];
+        let found = of(grown);
+        let lost: f64 = found.configurations.iter().map(|own| micros(own.lost)).sum();
+        assert_eq!((micros(found.lost), lost, found.outages.len()), (20.0, 20.0, 1));
     }
 }

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::Outage;
 use crate::facts::FactError;
 use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
-use crate::facts::window::Windows;
+use crate::facts::window::{Windows, first_event_us, gaps_us};
 use crate::lake::Lake;
 use crate::schema::{EventType, Table};
 use crate::units::{CpuTime, MICROS_PER_SECOND};
@@ -56,7 +56,7 @@ impl Ran {
 pub struct Running {
     /// By position in [`ENDS`].
     pub ends: [Ran; ENDS.len()],
-    /// Outages within the time span of the attempts.
+    /// Outages that begin in the time for which task events are loaded.
     pub outages: u64,
 }
 
@@ -94,7 +94,12 @@ pub fn running(
             Ok(one)
         })
         .unwrap_or(Ok([Ran::default(); ENDS.len()]))?;
-    let within = outages.iter().filter(|outage| outage.from_us < end_us).count() as u64;
+    let (begin_us, gaps) = (first_event_us(lake), gaps_us(lake, Table::TaskEvents));
+    let is_loaded = |at_us: i64| {
+        let is_in_gap = gaps.iter().any(|[from, to]| *from < at_us && at_us < *to);
+        begin_us <= at_us && at_us < end_us && !is_in_gap
+    };
+    let within = outages.iter().filter(|outage| is_loaded(outage.from_us)).count() as u64;
     Ok(Some(Running { ends: sums, outages: within }))
 }
 

@@ -7,10 +7,8 @@
 
 use serde::Serialize;
 
+use crate::studies::kaplan_meier::{KaplanMeier, Left, Z_95};
 use crate::units::micros_to_seconds;
-
-/// The 97.5 % quantile of the normal distribution.
-const Z_95: f64 = 1.959_963_984_540_054;
 
 /// Most steps of the search for the shape.
 const STEPS_MAX: usize = 200;
@@ -40,34 +38,18 @@ pub struct Point {
 }
 
 /// The curve of Kaplan and Meier (1958), with Greenwood's variance.
-#[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
 pub fn curve(spells: &[Spell]) -> Vec<Point> {
     let mut ordered = spells.to_vec();
-    // Ends come before cuts at the same instant.
     ordered.sort_unstable();
-    let (mut share, mut greenwood) = (1.0_f64, 0.0_f64);
-    let mut at_risk = ordered.len();
-    let mut points = Vec::new();
-    for same in ordered.chunk_by(|one, other| one.length_us == other.length_us) {
-        let ends = same.iter().filter(|spell| !spell.is_censored).count();
-        let before = at_risk;
-        at_risk -= same.len();
-        if ends == 0 {
-            continue;
-        }
-        let (dead, risk) = (ends as f64, before as f64);
-        share *= 1.0 - dead / risk;
-        greenwood += if ends < before { dead / (risk * (risk - dead)) } else { 0.0 };
-        let half = Z_95 * share * greenwood.sqrt();
-        points.push(Point {
-            time_s: micros_to_seconds(same[0].length_us),
-            share,
-            share_low: (share - half).max(0.0),
-            share_high: (share + half).min(1.0),
-            at_risk: before as u64,
-        });
-    }
-    points
+    let mut left = KaplanMeier::new(ordered.len() as u64);
+    let same = ordered.chunk_by(|one, other| one.length_us == other.length_us);
+    same.filter_map(|same| {
+        let cut = same.iter().filter(|spell| spell.is_censored).count();
+        let Left { share, band, at_risk } = left.step((same.len() - cut) as u64, cut as u64)?;
+        let time_s = micros_to_seconds(same[0].length_us);
+        Some(Point { time_s, share, share_low: band[0], share_high: band[1], at_risk })
+    })
+    .collect()
 }
 
 /// The first length that at most this share of the spells outlasts; `None` if the curve stays
