@@ -16,6 +16,7 @@ mod areas;
 mod axes;
 mod bars;
 mod canvas;
+mod curve;
 mod cuts;
 pub(crate) mod dark;
 mod dates;
@@ -44,11 +45,11 @@ pub use axes::{
     DAYS_OF_SPAN, DAYS_OF_TRACE, HOURS_OF_REPLAY, HOURS_OF_SPAN, HOURS_OF_TRACE, Scale,
 };
 pub use bars::{Bar, BarChart};
+pub use curve::{Line, LineChart, PanelChart, Stroke};
 pub use flow::{FlowChart, FlowNode, FlowWay};
 pub use forest::{ForestChart, ForestColumn, Interval};
 pub use gantt::{GanttChart, GanttSpan};
 pub use heat::{HeatChart, HeatRow};
-pub use lines::{Line, LineChart, PanelChart, Stroke};
 pub use maps::{MapChart, MapField, MapPanel};
 pub use survival::{AtRisk, SurvivalChart};
 pub use telling::telling;

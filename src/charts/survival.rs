@@ -10,8 +10,9 @@
 //! ```
 
 use super::canvas::{Align, Canvas, shortened, width_of};
+use super::curve::LineChart;
 use super::durations;
-use super::lines::{LineChart, plot};
+use super::lines::plot;
 use super::theme::{Ink, Tone};
 use crate::digits::grouped;
 

@@ -74,12 +74,12 @@ fn recorded(record: &JobRecord) -> Vec<(&'static str, String)> {
 pub(super) fn told(job: &JobDetail, ends: Ends) -> String {
     let time = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), lasting);
     let html = format!(
-        "<p class=\"answer\">{}; {} ran in {} for {}{}.</p>\n",
+        "<p class=\"answer\">{}; {} with {}, which ran for {}{}.</p>\n",
         outcome(job, ends),
         counted(job.task_count, "task"),
         counted(job.attempt_count, "attempt"),
         lasting(job.running_s),
-        if 1 < job.attempt_count { ", summed over attempts" } else { "" },
+        if 1 < job.attempt_count { " in all" } else { "" },
     );
     let mut facts = vec![("user", known(job.user.as_ref()).to_owned())];
     facts.extend(job.job_name.clone().map(|name| ("name", name)));
@@ -160,7 +160,10 @@ mod tests {
             ..JobDetail::default()
         };
         let html = told(&job, Ends::Known);
-        assert!(html.contains("It failed (TIMEOUT); 1 task ran in 1 attempt for 2 h."), "{html}");
+        assert!(
+            html.contains("It failed (TIMEOUT); 1 task with 1 attempt, which ran for 2 h."),
+            "{html}"
+        );
         for fact in ["12", "long", "2 h", "TIMEOUT", "100.00 %", "013: SUBMIT, SCHEDULE, FAIL"] {
             assert!(html.contains(&format!(">{fact}<")), "{fact}: {html}");
         }

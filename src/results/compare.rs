@@ -235,6 +235,30 @@ fn has_pairs(first: &Table, second: &Table, key: &[&str]) -> bool {
     is_key && !ours.is_disjoint(&theirs)
 }
 
+/// Columns that name a row only together, such as an account within a month: a table with one account
+/// for each month is still one of both.
+const TOGETHER: [[&str; 2]; 6] = [
+    ["month", "account"],
+    ["queue", "size"],
+    ["outcome", "end_reason"],
+    ["is_total", "platform"],
+    ["platform", "cpu_capacity"],
+    ["cpu_capacity", "memory_capacity"],
+];
+
+/// A key with the columns that belong to its last one.
+fn widened<'a>(mut key: Vec<&'a str>, tables: [&Table; 2]) -> Vec<&'a str> {
+    let next = |last: &str| TOGETHER.into_iter().find(|[first, _]| *first == last);
+    while let Some([_, more]) = key.last().and_then(|last| next(last)) {
+        let is_next = |table: &&Table| table.header.get(key.len()).is_some_and(|own| own == more);
+        if !tables.iter().all(is_next) {
+            break;
+        }
+        key.push(more);
+    }
+    key
+}
+
 /// The columns by which rows of two tables are paired: those that either table needs. `None` if
 /// rows repeat; an error if the two tables need different columns.
 fn key_of<'a>(first: &'a Table, second: &'a Table) -> Result<Option<Vec<&'a str>>, String> {
@@ -246,7 +270,7 @@ fn key_of<'a>(first: &'a Table, second: &'a Table) -> Result<Option<Vec<&'a str>
             let is_within = fewer.iter().all(|name| more.contains(name));
             let is_in_both = more.iter().all(|name| is_in(first, name) && is_in(second, name));
             if is_within && is_in_both {
-                return Ok(Some(more.clone()));
+                return Ok(Some(widened(more.clone(), [first, second])));
             }
             Err(format!("other rows: identified by {} and by {}", one.join(", "), other.join(", ")))
         }
@@ -426,6 +450,24 @@ mod tests {
         );
         assert!(!change.is_same());
         assert!(compared(&first, &first.clone()).is_same());
+    }
+
+    #[test]
+    fn names_that_belong_together_pair_rows_together() {
+        let first = table("month,account,jobs", &["2024-03,chem,1", "2024-04,chem,2"]);
+        let second = table("month,account,jobs", &["2024-03,bio,7", "2024-04,chem,3"]);
+        let change = compared(&first, &second);
+        assert_eq!(change.key, ["month", "account"]);
+        assert_eq!((change.rows, change.changed_rows), (1, 1));
+        assert_eq!(change.only_first, [["2024-03", "chem"]]);
+        assert_eq!(change.only_second, [["2024-03", "bio"]]);
+        // A kind of machine has a capacity.
+        let machines = |cpu| {
+            let rows = ["true,,,1".to_owned(), format!("false,a,{cpu},1")];
+            table("is_total,platform,cpu_capacity,machines", &rows.each_ref().map(String::as_str))
+        };
+        let change = compared(&machines("0.25"), &machines("0.5"));
+        assert_eq!((change.rows, change.only_first.len(), change.only_second.len()), (1, 1, 1));
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::SHARES;
 use super::other::{self, NEVER_STARTED};
 use crate::answers::flow;
 use crate::answers::sentences::{Ends, percent};
 use crate::digits::counted;
 use crate::results::shares::Terms;
 use crate::studies::censoring::Censoring;
-use crate::studies::outcomes::{Classes, OutcomeRow, ReasonRow};
+use crate::studies::outcomes::{Classes, Classification, OutcomeRow, ReasonRow};
 
 /// The answer of `classify`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +32,24 @@ pub struct ClassifyAnswer {
 }
 
 impl ClassifyAnswer {
+    /// The answer about a count of `jobs` or `tasks`.
+    pub(crate) fn of(outcome: &Classification, of: &'static str) -> Self {
+        let censoring = Censoring {
+            of,
+            left_censored: outcome.left_censored,
+            censored: Some(outcome.censored),
+            ..Censoring::default()
+        };
+        Self {
+            rows: outcome.rows.clone(),
+            total: outcome.total,
+            sequences: outcome.sequences.clone(),
+            censoring,
+            terms: Terms::of(&SHARES),
+            reasons: None,
+        }
+    }
+
     /// The number of jobs or tasks that finished.
     pub(crate) fn finished(&self) -> u64 {
         let finished = self.rows.iter().filter(|row| row.outcome == "finished");

@@ -3,7 +3,6 @@
 use super::counts::bar;
 use super::other;
 use super::plan::{Choice, ClassifyPlan};
-use super::result::found;
 use super::{ClassifyAnswer, Ending};
 use crate::answers::{edges, sentences};
 use crate::charts::{Bar, BarChart, Chart};
@@ -54,7 +53,7 @@ fn bars_of(outcome: &Classification, row: &OutcomeRow) -> Vec<Bar> {
 
 pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice) -> Chart {
     let ClassifyPlan { by, classes, .. } = choice.plan;
-    let by_last_event = bars_by_last_event(&found(outcome, by.plural()));
+    let by_last_event = bars_by_last_event(&ClassifyAnswer::of(outcome, by.plural()));
     let is_by_last_event = by_last_event.is_some();
     let bars = by_last_event
         .unwrap_or_else(|| outcome.rows.iter().flat_map(|row| bars_of(outcome, row)).collect());
@@ -120,7 +119,7 @@ mod tests {
                 counter.finish(classes)
             };
             let by_last = counted(Classes::Terminal);
-            let Some(bars) = bars_by_last_event(&found(&counted(Classes::Sequence), "jobs")) else {
+            let Some(bars) = bars_by_last_event(&ClassifyAnswer::of(&counted(Classes::Sequence), "jobs")) else {
                 return Ok(());
             };
             for row in by_last.rows.iter().filter(|row| 0 < row.count) {

@@ -3,7 +3,6 @@
 use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
-use super::SHARES;
 use super::answer::{ClassifyAnswer, differing};
 use super::charts::chart;
 use super::plan::Choice;
@@ -13,9 +12,7 @@ use crate::charts::Chart;
 use crate::digits::grouped;
 use crate::faults::Result;
 use crate::lake::Lake;
-use crate::results::shares::Terms;
 use crate::results::store::Answer;
-use crate::studies::censoring::Censoring;
 use crate::studies::outcomes::{Classes, Classification};
 
 /// The answer in all its forms.
@@ -31,7 +28,7 @@ pub fn answer<'a>(
     Ok(Answer {
         kind,
         table,
-        json: json!(found(outcome, plural)),
+        json: json!(ClassifyAnswer::of(outcome, plural)),
         settings: settings(&choice.plan, json!({"windows": choice.windows})),
         charts: vec![
             (kind.name.to_owned(), chart(entry, outcome, choice)),
@@ -64,21 +61,4 @@ fn two_counts(outcome: &Classification, plural: &str) -> String {
         \"other\" there: {}.",
         both.join("; ")
     )
-}
-
-pub(crate) fn found(outcome: &Classification, of: &'static str) -> ClassifyAnswer {
-    let censoring = Censoring {
-        of,
-        left_censored: outcome.left_censored,
-        censored: Some(outcome.censored),
-        ..Censoring::default()
-    };
-    ClassifyAnswer {
-        rows: outcome.rows.clone(),
-        total: outcome.total,
-        sequences: outcome.sequences.clone(),
-        censoring,
-        terms: Terms::of(&SHARES),
-        reasons: None,
-    }
 }

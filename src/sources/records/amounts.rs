@@ -114,6 +114,19 @@ pub(in crate::sources) fn tally_in_list(
     count.map(Some).ok_or(RejectReason::BadValue)
 }
 
+/// The number of nodes in the first of some lists that has it.
+pub(in crate::sources) fn nodes_in_lists<const N: usize>(
+    lists: [&[u8]; N],
+    remarks: &mut Remarks,
+) -> Option<i32> {
+    let own = |list| tally_in_list(list, b"node").ok().flatten().filter(|nodes| 0 < *nodes);
+    let found = lists.into_iter().find_map(own);
+    if found.is_some() {
+        remarks.add("no number of nodes: that of the list of resources");
+    }
+    found
+}
+
 /// The memory in a list, bytes; 0, which stands for all that a machine has, is missing.
 ///
 /// # Errors

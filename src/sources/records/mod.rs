@@ -19,7 +19,9 @@
 //! A job of several tasks has failed if one of them has; else it was killed, lost or evicted if one
 //! was, in this order. It has finished if all have, and is open while one is.
 //!
-//! `row_id` holds line × 4, plus 0 for SUBMIT, 1 for SCHEDULE and 2 for the end.
+//! `row_id` holds, from the high bits to the low, the part, the turn of the event among those of other
+//! attempts at the same instant (0 the end of one that took time, 1 what took none, 2 what goes on), and
+//! line × 4, plus 0 for SUBMIT, 1 for SCHEDULE and 2 for the end.
 
 pub(super) mod accounted;
 pub(super) mod amounts;

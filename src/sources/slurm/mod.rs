@@ -27,6 +27,7 @@
 //! | `Start` | `End` minus the run time |
 //! | `End`, or one before `Start` plus the run time | `Start` plus the run time |
 //! | the run time | `ElapsedRaw`, `Elapsed`, or `CPUTimeRAW` / the CPUs |
+//! | the number of nodes | that of `AllocTRES`, else of `ReqTRES` |
 //! | a plain job id | minus a hash of `JobID` |
 //! | any job id | the number of the line plus part × 2^40 |
 //!
@@ -37,7 +38,7 @@ use std::path::Path;
 
 use super::folder::RawPart;
 use super::records::accounted::Accounted;
-use super::records::amounts::{float, tally};
+use super::records::amounts::{float, nodes_in_lists, tally};
 use super::records::clock::{Clock, first};
 use super::records::fields::{Fields, span_us, whole};
 use super::records::states::{Fate, loosely_named, state_of};
@@ -251,7 +252,8 @@ fn record<'a>(
     if cpu.is_none() {
         remarks.add("processors unknown: no CPU time is charged");
     }
-    let node_count = row.count(Col::NNodes)?;
+    let in_lists = || nodes_in_lists([row.raw(Col::AllocTres), row.raw(Col::ReqTres)], remarks);
+    let node_count = row.count(Col::NNodes)?.or_else(in_lists);
     let (memory, requested_memory) = values::memory_kib(row, cpu, node_count, remarks)?;
     let (gpus, gpu_model) = values::gpus(row, node_count, remarks)?;
     let array = values::array(name.unwrap_or_default(), remarks);

@@ -473,6 +473,26 @@ fn all_columns_of_old_versions_are_read() {
 }
 
 #[test]
+fn nodes_are_those_of_the_list_of_resources_if_there_is_no_column() {
+    let times = "2024-01-01T00:00:00|2024-01-01T00:00:10|2024-01-01T00:00:40";
+    let read = |columns: &str, cells: &str| {
+        let text = format!(
+            "JobID|State|Submit|Start|End|NCPUS|ReqMem|{columns}\n7|COMPLETED|{times}|4|4Gn|{cells}\n"
+        );
+        let rows = parsed(Source::Slurm, Table::TaskEvents, &text);
+        let is_derived =
+            rows.notes.remarks.contains_key("no number of nodes: that of the list of resources");
+        (rows.cell("memory_request", 1), is_derived)
+    };
+    let eight = read("NNodes", "2");
+    assert_eq!(eight, ("8388608".to_owned(), false));
+    assert_eq!(read("AllocTRES", "cpu=4,node=2"), (eight.0.clone(), true));
+    assert_eq!(read("AllocTRES|ReqTRES", "cpu=4|cpu=4,node=2"), (eight.0.clone(), true));
+    // The column comes first.
+    assert_eq!(read("NNodes|AllocTRES", "2|cpu=4,node=3"), eight);
+}
+
+#[test]
 fn requested_gpus_are_per_node() {
     let read = |list: &str, nodes: &str| {
         let columns = "JobID|State|Submit|Start|End|NCPUS|NNodes|ReqGRES";

@@ -1,0 +1,76 @@
+//! Curves, and the charts that hold them.
+
+use super::axes::Scale;
+use super::canvas::At;
+use super::theme::Tone;
+
+/// Curves over one pair of axes.
+#[derive(Clone, Debug)]
+pub struct LineChart {
+    /// The title.
+    pub title: String,
+    /// Definition, source and censoring, below the title.
+    pub caption: String,
+    /// Title of the horizontal axis, with its unit.
+    pub x_axis: String,
+    /// Title of the vertical axis, with its unit.
+    pub y_axis: String,
+    /// The scale of x.
+    pub x_scale: Scale,
+    /// The curves.
+    pub lines: Vec<Line>,
+}
+
+/// Several plots side by side: one figure. Axes of the same name have the same range.
+#[derive(Clone, Debug)]
+pub struct PanelChart {
+    /// The title.
+    pub title: String,
+    /// Definition, source and censoring, below the title.
+    pub caption: String,
+    /// The plots, row by row; the title of each is its name.
+    pub panels: Vec<LineChart>,
+    /// Plots per row, if they fit.
+    pub columns: usize,
+}
+
+/// One curve.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Its name; empty if it belongs to another curve.
+    pub name: String,
+    /// Points from left to right.
+    pub points: Vec<At>,
+    /// Points (x, lower bound, upper bound); may be empty.
+    pub band: Vec<(f64, f64, f64)>,
+    /// Colour, dash and marker.
+    pub tone: Tone,
+    /// How points are joined.
+    pub stroke: Stroke,
+}
+
+impl Line {
+    /// A staircase without a band.
+    pub const fn steps(name: String, points: Vec<At>, tone: Tone) -> Self {
+        Self { name, points, band: Vec::new(), tone, stroke: Stroke::Steps }
+    }
+}
+
+/// How the points of a curve are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    /// By straight lines.
+    Straight,
+    /// A value holds until the next point (distributions).
+    Steps,
+    /// By straight lines, with each point marked.
+    Marked,
+    /// By a thin, faint line: the range of a marked point.
+    Whisker,
+    /// Not at all, with each point a ring: values from elsewhere next to a curve.
+    Rings,
+    /// Not at all, with each point marked.
+    Points,
+    /// Not at all: the name is written beside each point where there is room, and not in the legend.
+    Label,
+}
