@@ -44,6 +44,15 @@ impl Way {
     }
 }
 
+/// An outcome as charts name it.
+pub(crate) fn shown(outcome: &'static str) -> &'static str {
+    match outcome {
+        "pending" => "still waiting",
+        "running" => "still running",
+        ended => ended,
+    }
+}
+
 /// The number of jobs or tasks with an outcome by the last terminal event.
 pub(crate) fn ending_as(sequences: &[OutcomeRow], outcome: &str) -> u64 {
     let of =
@@ -88,18 +97,18 @@ pub(crate) fn chart(sequences: &[OutcomeRow], plural: &str, edges: &str) -> Flow
             "The most frequent path, {} of {} {plural}: {came}, {attempts}, {}. ",
             grouped(count),
             grouped(total),
-            outcomes[ended]
+            shown(outcomes[ended])
         )
     });
     let node = |name: &&str, tone| FlowNode { name: (*name).to_owned(), tone };
     let grey = |names: &[&str]| names.iter().map(|name| node(name, Tone::Grey)).collect();
-    let ends = outcomes.iter().map(|name| node(name, outcome_tone(name)));
+    let ends = outcomes.iter().map(|name| node(&shown(name), outcome_tone(name)));
     FlowChart {
         title: format!("From submission to outcome: {} {plural}", grouped(total)),
         caption: format!(
             "{found}The height of a band is a number of {plural}; an attempt \
              begins with a SCHEDULE. The outcome is that of the last end; {plural} that were \
-             submitted or scheduled again after it are pending or running.{edges}"
+             submitted or scheduled again after it still wait or run.{edges}"
         ),
         unit: plural.to_owned(),
         stages: vec![grey(&CAME), grey(&ATTEMPTS), ends.collect()],

@@ -4,7 +4,7 @@ use super::counts::bar;
 use super::other;
 use super::plan::{Choice, ClassifyPlan};
 use super::{ClassifyAnswer, Ending};
-use crate::answers::{edges, sentences};
+use crate::answers::{edges, flow, sentences};
 use crate::charts::{Bar, BarChart, Chart};
 use crate::digits::grouped;
 use crate::lake::TableEntry;
@@ -21,10 +21,10 @@ fn bars_by_last_event(answer: &ClassifyAnswer) -> Option<Vec<Bar>> {
         Some((row.count, row.sequence.as_deref()?))
     };
     let all = answer.endings().into_iter().map(|Ending { outcome, count, share, .. }| {
-        let mut bar = bar(outcome.to_owned(), outcome, count, share);
+        let mut bar = bar(flow::shown(outcome).to_owned(), outcome, count, share);
         match exact(outcome) {
             Some((same, sequence)) if same == count => {
-                bar.label = format!("{outcome} ({sequence})");
+                bar.label = format!("{} ({sequence})", bar.label);
             }
             Some((fewer, sequence)) => {
                 bar.note = format!("{}, {} as {sequence}", bar.note, grouped(fewer));
@@ -92,6 +92,12 @@ mod tests {
     use crate::schema::EventType;
     use crate::studies::outcomes::{Counter, Window};
 
+    /// Whether a bar is that of an outcome.
+    fn label_is(label: &str, outcome: &str) -> bool {
+        let words = label.strip_prefix("still ").unwrap_or(label);
+        words.starts_with(if outcome == "pending" { "waiting" } else { outcome })
+    }
+
     proptest! {
         /// Every job is in one bar, and the bar of an outcome counts the jobs with that outcome under
         /// `--classes terminal`.
@@ -123,7 +129,7 @@ mod tests {
                 return Ok(());
             };
             for row in by_last.rows.iter().filter(|row| 0 < row.count) {
-                let bar = bars.iter().find(|bar| bar.label.starts_with(&row.outcome));
+                let bar = bars.iter().find(|bar| label_is(&bar.label, &row.outcome));
                 prop_assert_eq!(bar.map(|bar| bar.value), Some(row.count as f64), "{}", row.outcome);
             }
             let sum: f64 = bars.iter().map(|bar| bar.value).sum();

@@ -473,6 +473,21 @@ fn all_columns_of_old_versions_are_read() {
 }
 
 #[test]
+fn an_attempt_that_waits_again_is_a_later_record() {
+    let header = "JobID|State|Submit|Start|End|NCPUS";
+    let evicted = "7|REQUEUED|1000|1000|1000|2";
+    let waits = "7|PENDING|1000|Unknown|Unknown|2";
+    let count = |lines: &[&str]| {
+        let text = format!("{header}\n{}\n", lines.join("\n"));
+        let found = parsed(Source::Slurm, Table::TaskEvents, &text);
+        found.notes.remarks.iter().find(|(said, _)| said.starts_with("preempted")).map(|it| *it.1)
+    };
+    assert_eq!(count(&[evicted, waits]), None);
+    assert_eq!(count(&[waits, evicted]), None);
+    assert_eq!(count(&[evicted]), Some(1));
+}
+
+#[test]
 fn nodes_are_those_of_the_list_of_resources_if_there_is_no_column() {
     let times = "2024-01-01T00:00:00|2024-01-01T00:00:10|2024-01-01T00:00:40";
     let read = |columns: &str, cells: &str| {
