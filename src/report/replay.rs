@@ -218,7 +218,7 @@ fn assumed(answer: &ReplayAnswer) -> String {
     let emptier = replay::not_replayed(answer).map_or_else(String::new, |share| {
         format!(
             ": attempts with {} of the CPU time that was requested are not replayed, so that the cluster is \
-            emptier than it was and tasks wait less",
+            emptier than it was",
             percent(share)
         )
     });

@@ -118,7 +118,8 @@ fn scores(outcome: &DetectOutcome, all: &[DetectorRow], plan: &DetectPlan, capti
             .chain([
                 column("precision (%)", &precision, Tone::Blue),
                 column("recall (%)", &recall, Tone::Vermilion),
-                column("lead time (min)", &lead, Tone::Green),
+                // A value at the end of a line would be read as that of its end.
+                ForestColumn { notes: Vec::new(), ..column("lead time (min)", &lead, Tone::Green) },
             ])
             .collect(),
     })

@@ -232,7 +232,12 @@ impl Measure {
             let high = (self.most)(row).map_or(value, |most| most / per);
             Some(Interval { low: value.min(high), value, high })
         };
-        let note = |row: &FateRow| (self.of)(row).map_or_else(String::new, self.note);
+        // The dot, and the end of its line.
+        let note = |row: &FateRow| {
+            let [value, most] =
+                [self.of, self.most].map(|of| of(row).map_or_else(String::new, self.note));
+            if value == most || most.is_empty() { value } else { format!("{value} to {most}") }
+        };
         let column = ForestColumn {
             notes: rows.iter().map(note).collect(),
             scale: if is_far { Scale::Log } else { Scale::Linear },
@@ -327,7 +332,7 @@ mod tests {
         let wait = &all[2];
         assert_eq!((wait.axis.as_str(), wait.scale), ("wait (s)", Scale::Linear));
         assert_eq!(wait.values[0], Some(Interval { low: 0.0, value: 0.0, high: 70.0 }));
-        assert_eq!(wait.notes, ["0 s", "3 s"]);
+        assert_eq!(wait.notes, ["0 s to 70 s", "3 s to 9 s"]);
         // Equal medians are drawn if a quantile differs.
         sizes.rows[0].slowdown_p95 = Some(7.0);
         assert_eq!(columns(&sizes, true).1.len(), 4);

@@ -1,6 +1,6 @@
 //! Which kill rule to take, and what it costs.
 
-use super::{Told, of_one_job, parts};
+use super::{Told, of_one_job};
 use crate::answers::condition::{LIMITS, OF_REQUESTED, condition};
 use crate::answers::sentences::{capital, percent};
 use crate::answers::sweep::{SweepAnswer, lost_jobs};
@@ -21,7 +21,7 @@ pub(super) fn kill(stored: &Envelope) -> Option<Told> {
     let Some(limits) = limits(answer) else { return told };
     let with_limits = |said: String| {
         // The rule may be a limit itself.
-        if parts(&said).0.contains(OF_REQUESTED) { said } else { said + &limits }
+        if said.contains(OF_REQUESTED) { said } else { said + &limits }
     };
     told.map(|told| match told {
         Told::Shown(said) => Told::Shown(with_limits(said)),
@@ -76,11 +76,10 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     };
     let best = is_gentler
         .then(|| format!(". The best rule of the past: {}", of_later(answer, selection, chosen)));
-    let evicted = evictions(answer, &lead.train.rule);
-    let further = [first, gentler, evicted, then, best].into_iter().flatten();
+    let further = [first, gentler, then, best].into_iter().flatten();
     let later = of_later(answer, selection, lead) + &further.collect::<String>();
     if is_confirmed(answer, lead) {
-        return Told::Shown(format!("{}{over_all}", capital(&later)));
+        return Told::Shown(format!("{}{over_all}", doubted(answer, &lead.train.rule, &later)));
     }
     let why = match row.and_then(net_bounds) {
         Some((_, high)) if high < 0.0 => "the interval lies below zero",
@@ -221,19 +220,20 @@ fn gentler(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
     ))
 }
 
-/// `; 310,934 of 437,953 restarts follow an eviction by the scheduler, not a failure`: it belongs to the
-/// first sentence, since an eviction says nothing of the task itself. `None` unless the rule acts at
-/// restarts and most of them follow one.
-fn evictions(answer: &SweepAnswer, rule: &str) -> Option<String> {
+/// A sentence about a rule; it begins with a doubt if the rule acts at restarts and most of them follow
+/// an eviction by the scheduler, which says nothing of the task itself.
+fn doubted(answer: &SweepAnswer, rule: &str, said: &str) -> String {
     let acts = ["restarts", "dead-time"].iter().any(|name| rule.starts_with(name));
     let (all, evicted) = (answer.restarts, answer.restarts_after_eviction);
-    (acts && all < evicted.saturating_mul(2)).then(|| {
+    if acts && all < evicted.saturating_mul(2) {
         format!(
-            "; {} of {} restarts follow an eviction by the scheduler, not a failure",
+            "Doubtful, since {} of {} restarts follow an eviction by the scheduler, not a failure: {said}",
             grouped(evicted),
             grouped(all)
         )
-    })
+    } else {
+        capital(said)
+    }
 }
 
 /// The interval of the net saving of a row, if jobs were resampled.
@@ -286,8 +286,7 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     let harmed = format!("{harmed} of {}", counted(finished, "finished job"));
     let said =
         format!("killing tasks {what}{edge}{cut} harms {harmed} and {}", over_all(answer, row)?);
-    let further = [evictions(answer, rule), gentler(answer, row)];
-    let said = said + &further.into_iter().flatten().collect::<String>();
+    let said = said + &gentler(answer, row).unwrap_or_default();
     let more = if rule == LIMITS { fitted(answer, row) } else { None }.unwrap_or_default();
     if spans_zero(row) {
         return Some(Told::NotShown(format!(
@@ -295,13 +294,16 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
         )));
     }
     let untested = format!("The rule is fitted to these jobs and not tested on others{more}");
-    Some(match lost_tasks(row) {
-        tasks @ 1..FEW_TASKS => Told::NotShown(format!(
-            "No kill rule is shown to save CPU time, because the best in hindsight rests on {}: {said}. {untested}",
-            counted(tasks, "task")
-        )),
-        _ => Told::Shown(format!("In hindsight, {said}. {untested}")),
-    })
+    let tasks = lost_tasks(row);
+    if (1..FEW_TASKS).contains(&tasks) {
+        return Some(Told::NotShown(format!(
+            "No kill rule is shown to save CPU time: the best in hindsight rests on {}. {}. {untested}",
+            counted(tasks, "task"),
+            capital(&said)
+        )));
+    }
+    let said = doubted(answer, rule, &format!("in hindsight, {said}"));
+    Some(Told::Shown(format!("{said}. {untested}")))
 }
 
 /// A rule that was not tested on later jobs and kills fewer tasks than this is not shown to save.

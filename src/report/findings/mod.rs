@@ -20,7 +20,8 @@
 //!
 //! - An interval that spans zero, or a gain that later jobs do not confirm, is *not shown*: the
 //!   sentence says so, and comes after what is shown. So is a kill rule that kills fewer than ten
-//!   tasks and was not tested on later jobs.
+//!   tasks and was not tested on later jobs, and policies under all of which tasks wait longer than in
+//!   the record.
 //! - If one job makes up half of a figure or more, the sentence says so.
 //! - A question that a trace cannot answer is listed once, apart from the findings.
 //! - At most six findings are given: those that are not shown are left out first, then the last

@@ -3,7 +3,7 @@
 use super::Told;
 use crate::answers::assumed::NO_WAIT;
 use crate::answers::replay::{ReplayAnswer, Replayed, killed, left_out, recorded};
-use crate::answers::sentences::{Capacity, percent};
+use crate::answers::sentences::{Capacity, capital, percent};
 use crate::digits::{alike, counted, grouped, six_digits, three_digits};
 use crate::replay::metrics::Spread;
 use crate::results::envelope::Envelope;
@@ -107,6 +107,13 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
         )));
     }
     let others = worse_ones(answer, first);
+    if answer.policies.iter().all(|row| waits_longer(row, answer)) {
+        return Some(Told::NotShown(format!(
+            "No policy is shown to do better than what was done: under each of them tasks wait longer than \
+            they did. {}{kills}{more}. {record}{jobs}{others}",
+            capital(&format!("among them, {said}"))
+        )));
+    }
     // A policy that is better than one that is worse than what was done may be no improvement.
     let is_weak = waits_longer(first, answer);
     let verdict = match (is_worse_in_part, is_weak) {
