@@ -184,7 +184,9 @@ fn section(
     let heading = escape(&of_result(result, &caption(&result.name)));
     let mut body = format!("<section>\n<h2 id=\"{}\">{heading}</h2>\n", result.name);
     let heading = caption(&result.name);
-    if let Some(asks) = question(result).filter(|asks| asks.trim_end_matches('?') != heading) {
+    // A heading may ask the same in other words.
+    let is_said = |asks: &&str| asks.trim_end_matches('?').replace(" do ", " ") == heading;
+    if let Some(asks) = question(result).filter(|asks| !is_said(asks)) {
         let _ = writeln!(body, "<p class=\"asks\">{}</p>", escape(asks));
     }
     if let Some(said) = answer(kind, result) {

@@ -34,7 +34,7 @@ pub(super) struct Waits(FxHashMap<String, OfUser>);
 impl Waits {
     /// The columns of [`Waits::cells`].
     pub(super) const HEADER: [&'static str; 3] =
-        ["jobs", "median wait of jobs", "median bounded slowdown of jobs"];
+        ["jobs (all of job_events)", "median wait of jobs", "median bounded slowdown of jobs"];
 
     /// Fewer jobs tell little of a user.
     const JOBS_MIN: u64 = 10;

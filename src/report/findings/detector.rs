@@ -34,14 +34,14 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     let row = answer.rows.iter().find(|row| row.detector == *name)?;
     let score = row.scores.first()?;
     Some(Told::Shown(format!(
-        "`{name}`: copies of the tasks that it flags would end jobs {} earlier{}{}. This is a dry run, in \
-        which a copy takes as long as the median sibling of its task{}; copies that lose take {} of the \
+        "`{name}`: copies of the tasks that it flags would end jobs {} earlier{}{}{}. This is a dry run, in \
+        which a copy takes as long as the median sibling of its task; copies that lose take {} of the \
         slot time of all jobs. It finds {} of {stragglers}{}{}, and {} of its flags on judged tasks are \
         right{}{}",
         percent(earlier),
         of_oracle(answer),
-        limited(answer, copy),
         won(copy),
+        limited(answer, copy),
         percent(copy.lost_share?),
         percent(score.recall?),
         defined(answer),

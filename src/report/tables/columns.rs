@@ -154,7 +154,7 @@ pub(super) fn has_no_machines(table: &Table) -> bool {
 }
 
 /// Columns that few readers compare, by file: with them, the table would be too wide to read.
-const IN_FILE_ONLY: [(&str, &[&str]); 10] = [
+const IN_FILE_ONLY: [(&str, &[&str]); 11] = [
     (
         "episodes.csv",
         &[
@@ -187,6 +187,7 @@ const IN_FILE_ONLY: [(&str, &[&str]); 10] = [
             "submitted_jobs",
         ],
     ),
+    ("monthly-users.csv", &["users"]),
     ("monthly-waits.csv", &["run_s_mean", "jobs_ended"]),
     ("predict.csv", &["true_positives", "false_positives", "true_negatives", "false_negatives"]),
     (
@@ -194,6 +195,7 @@ const IN_FILE_ONLY: [(&str, &[&str]); 10] = [
         &[
             "condemned_at_end",
             "harmed_at_end",
+            "saved_share_killed",
             "saved_share_running",
             "saved_share_other",
             "harmed_jobs_share",
@@ -222,7 +224,11 @@ const IN_FILE_ONLY: [(&str, &[&str]); 10] = [
 
 /// Whether a column is only in the file.
 pub(super) fn is_in_file_only(table: &Table, column: &str) -> bool {
-    let of_file = |known: &(&str, &[&str])| known.0 == table.file && known.1.contains(&column);
+    // A load that is split has a row for each part of each interval.
+    let is_split =
+        table.file.starts_with("load-by-") && table.header.iter().any(|own| own == "end_s");
+    let file = if is_split { "load.csv" } else { table.file.as_str() };
+    let of_file = |known: &(&str, &[&str])| known.0 == file && known.1.contains(&column);
     IN_FILE_ONLY.iter().any(of_file)
 }
 
