@@ -826,7 +826,7 @@ fn the_page_of_a_job_has_the_events_of_the_trace() {
         let own: BTreeSet<&str> =
             tasks.iter().filter(|row| row[2] == id).map(|row| row[3].as_str()).collect();
         let word = if own.len() == 1 { "task" } else { "tasks" };
-        assert!(html.contains(&format!("{} {word} ran in", own.len())), "{id}: {own:?}");
+        assert!(html.contains(&format!("{} {word} with ", own.len())), "{id}: {own:?}");
         let table =
             html.split("Events of the job").nth(1).unwrap().split("</table>").next().unwrap();
         for name in ["SUBMIT", "SCHEDULE", "FINISH", "FAIL", "KILL"] {
