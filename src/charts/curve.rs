@@ -37,7 +37,7 @@ pub struct PanelChart {
 /// One curve.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Its name; empty if it belongs to another curve.
+    /// Its name; empty if it belongs to another curve, or needs none. A curve without a name is solid.
     pub name: String,
     /// Points from left to right.
     pub points: Vec<At>,

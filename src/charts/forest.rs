@@ -118,14 +118,18 @@ pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
 fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Axis {
     let unit = unit_of(&column.axis);
     let same = |other: &&ForestColumn| {
-        unit.map_or(other.axis == column.axis, |unit| unit_of(&other.axis) == Some(unit))
+        other.scale == Scale::Linear
+            && unit.map_or(other.axis == column.axis, |unit| unit_of(&other.axis) == Some(unit))
     };
     let bounds = |column: &ForestColumn| {
         let known = column.values.iter().flatten();
         let all: Vec<f64> = known.flat_map(|own| [own.low, own.value, own.high]).collect();
         all.into_iter().filter(|bound| bound.is_finite())
     };
-    let taken = match widest_note(column, size) {
+    // The same space in columns with the same range.
+    let own = std::iter::once(column).filter(|own| own.scale == Scale::Log);
+    let alike = chart.columns.iter().filter(|other| column.scale == Scale::Linear && same(other));
+    let taken = match own.chain(alike).map(|own| widest_note(own, size)).fold(0.0, f64::max) {
         0.0 => 0.0,
         note => ((note + size) / width).min(0.8),
     };

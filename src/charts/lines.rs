@@ -115,9 +115,10 @@ fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {
     let lines = charts.flat_map(|chart| &chart.lines);
     let ys = lines.clone().flat_map(|line| {
         let bounds = line.band.iter().flat_map(|&(_, low, high)| [low, high]);
-        // A ring around the highest point must not be cut.
-        let per = if line.stroke == Stroke::Rings { RING } else { 1.0 };
-        line.points.iter().map(move |point| point.1 * per).chain(bounds)
+        // A ring around the highest count must not be cut; a share is never above 1.
+        let is_ring = line.stroke == Stroke::Rings;
+        let room = move |y: f64| if is_ring && 1.0 < y { y * RING } else { y };
+        line.points.iter().map(move |point| room(point.1)).chain(bounds)
     });
     let ys = ys.filter(|y| y.is_finite());
     let (bottom, top) = ys.fold((0.0, 0.0), |(low, high): At, y| (low.min(y), high.max(y)));

@@ -188,8 +188,9 @@ fn forest() -> impl Strategy<Value = Chart> {
     let values = prop::collection::vec(prop::option::of(interval), 9);
     let notes = prop_oneof![Just(Vec::new()), prop::collection::vec(words(), 9)];
     let scale = prop_oneof![Just(Scale::Linear), Just(Scale::Log)];
+    let axis = prop_oneof![words(), words().prop_map(|name| format!("{name} (min)"))];
     let column =
-        (words(), values, tone(), notes, scale).prop_map(|(axis, values, tone, notes, scale)| {
+        (axis, values, tone(), notes, scale).prop_map(|(axis, values, tone, notes, scale)| {
             ForestColumn { axis, values, notes, scale, tone }
         });
     let columns = prop::collection::vec(column, 0..4);

@@ -359,8 +359,8 @@ impl LakeErrorKind {
                 Some("look at the lines, then allow more with `--max-rejects`")
             }
             Self::NeverThere { table: Table::TaskUsage, .. } => Some(
-                "this kind of trace has no measured usage; studies take `--cpu requested`, `--cpu slots` \
-                and `--memory requested` instead",
+                "this kind of trace has no measured usage; use `--cpu requested`, `--cpu slots` or \
+                `--memory requested` where a command has them",
             ),
             Self::NeverThere { .. } => Some("only the Google trace has this table"),
             Self::NoGpus(_) => Some("lakes of slurm, openb, kubernetes and mapped record them"),

@@ -74,12 +74,15 @@ fn recorded(record: &JobRecord) -> Vec<(&'static str, String)> {
 pub(super) fn told(job: &JobDetail, ends: Ends) -> String {
     let time = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), lasting);
     let html = format!(
-        "<p class=\"answer\">{}; {} with {}, which ran for {}{}.</p>\n",
+        "<p class=\"answer\">{}; {} with {}{}.</p>\n",
         outcome(job, ends),
         counted(job.task_count, "task"),
         counted(job.attempt_count, "attempt"),
-        lasting(job.running_s),
-        if 1 < job.attempt_count { " in all" } else { "" },
+        match job.attempt_count {
+            0 => String::new(),
+            1 => format!(", which ran for {}", lasting(job.running_s)),
+            _ => format!(", which ran for {} in all", lasting(job.running_s)),
+        },
     );
     let mut facts = vec![("user", known(job.user.as_ref()).to_owned())];
     facts.extend(job.job_name.clone().map(|name| ("name", name)));

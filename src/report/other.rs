@@ -1,4 +1,4 @@
-//! The table of outcomes with what the outcome `other` was, as its bars and sentence say it.
+//! The table of outcomes with what the outcome `other` was, as its sentence says it.
 //!
 //! In: a stored classification and one of its tables. Out: the table with a row for each large part of
 //! `other`; other tables as they are.

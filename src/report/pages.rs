@@ -98,7 +98,7 @@ fn two_ways(shown: &[Shown<'_>]) -> &'static str {
     };
     let has_both = shown.iter().any(|(_, result)| is_both(result));
     if has_both {
-        "<p class=\"source\">Charts count by the last event. Tables count exact sequences of events: 014 finished, 013 failed, \
+        "<p class=\"source\">Charts of jobs and tasks count by the last event. Tables count exact sequences of events: 014 finished, 013 failed, \
         015 killed, 01 running; of any other sequence they say what it was, and the files call it \
         \"other\". CPU time goes by the outcome of the job, whatever became of its tasks.</p>\n"
     } else {

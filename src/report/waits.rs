@@ -34,7 +34,7 @@ pub(super) struct Waits(FxHashMap<String, OfUser>);
 impl Waits {
     /// The columns of [`Waits::cells`].
     pub(super) const HEADER: [&'static str; 3] =
-        ["jobs (all of job_events)", "median wait of jobs", "median bounded slowdown of jobs"];
+        ["jobs submitted", "median wait of jobs", "median bounded slowdown of jobs"];
 
     /// Fewer jobs tell little of a user.
     const JOBS_MIN: u64 = 10;
@@ -147,11 +147,11 @@ impl Waits {
             )
         };
         let verdict = if longest.0 < Self::LONG_S {
-            "By the median waits of jobs it was: nobody waited long"
+            "By the median waits of jobs it was: no user waited long"
         } else if longest.0 < Self::APART * shortest.0 {
             "By waits it is not shown that anybody was put back"
         } else {
-            "Not by waits, unless some were owed more or asked for what was scarce, which the log does not say"
+            "Not by waits, but the log does not say who was owed more, and who asks for what is scarce waits longer"
         };
         let said = format!(
             "Was it fair? {verdict}. Of the {} with {} of the {noun} or more and {} jobs or more that \
@@ -229,7 +229,7 @@ mod tests {
         let users = [used("a", 0.5), used("b", 0.4), used("c", 0.091), used("d", 0.009)];
         assert_eq!(
             waits.said(&users, "CPU time"),
-            "<p>Was it fair? Not by waits, unless some were owed more or asked for what was scarce, which the log does not say. Of the 2 users with 1.00 % of the CPU time or more and 10 jobs or more that started: longest \
+            "<p>Was it fair? Not by waits, but the log does not say who was owed more, and who asks for what is scarce waits longer. Of the 2 users with 1.00 % of the CPU time or more and 10 jobs or more that started: longest \
             waited a (2 h in the median of 20 jobs that started; 50.00 % of the CPU time), shortest b (30 s in \
             the median of 10 jobs that started; 40.00 % of the CPU time).</p>\n"
         );
@@ -238,7 +238,7 @@ mod tests {
             waits.said(&users, "CPU time")
         };
         assert!(
-            verdict(59.0, 1.0).contains("By the median waits of jobs it was: nobody waited long")
+            verdict(59.0, 1.0).contains("By the median waits of jobs it was: no user waited long")
         );
         assert!(verdict(600.0, 61.0).contains("not shown that anybody was put back"));
         assert!(verdict(610.0, 61.0).contains("Not by waits"));

@@ -56,8 +56,8 @@ pub(super) struct Portal {
 /// Clients that may wait to be accepted while the portal is busy; the system may allow fewer.
 const UNACCEPTED_MAX: i32 = 1024;
 
-/// Listens with a longer queue than the standard library's 128: whom it has no place for, tries
-/// again after a second or more.
+/// Listens with a longer queue than the 128 of the standard library: a client that finds no place
+/// tries again after a second or more.
 fn listen(at: SocketAddr) -> io::Result<TcpListener> {
     let listener = TcpListener::bind(at)?;
     rustix::net::listen(&listener, UNACCEPTED_MAX)?;

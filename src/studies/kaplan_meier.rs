@@ -4,8 +4,8 @@
 //! longer, with a band of 95 %.
 //!
 //! S(t) = Π (1 − d/n) over the ends up to t; its variance is S² Σ d/(n(n−d)). Between two lengths at
-//! which something is cut off the product is a fraction of two counts, and is computed so: half of an
-//! even number is exactly 0.5.
+//! which something is cut off, the product is the share at the first of them times a fraction of two
+//! counts, and is computed so: half of an even number is exactly 0.5.
 
 /// The 97.5 % quantile of the normal distribution.
 pub(super) const Z_95: f64 = 1.959_963_984_540_054;

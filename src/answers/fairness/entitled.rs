@@ -86,7 +86,7 @@ fn drawn(mut instants: Vec<Instant>) -> Vec<Instant> {
 /// A share that varies by no more than this, relative to its mean, is a flat line.
 const FLAT: f64 = 0.1;
 
-/// Whether the share of a user is the same over the whole span, so that its last value says it.
+/// Whether the share of a user is about the same at all instants, so that the last says it.
 fn is_flat(instants: &[Instant], who: usize) -> bool {
     let shares = || instants.iter().map(|at| at.had[who]);
     let (least, most) =
@@ -105,8 +105,8 @@ pub(super) fn chart(
     let history = &found.history;
     let instants = drawn(over_time(history));
     let last = instants.last().filter(|_| 1 < users.len())?;
-    let mut heaviest = users.iter().take(USERS_MAX);
-    if !history.tree.is_given && heaviest.all(|user| is_flat(&instants, user.who)) {
+    let mut shown = users.iter().take(USERS_MAX);
+    if !history.tree.is_given && shown.all(|user| is_flat(&instants, user.who)) {
         return None;
     }
     let has_more = |who: usize| last.entitled[who] < last.had[who];

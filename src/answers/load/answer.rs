@@ -118,11 +118,12 @@ impl WholeFrom {
         };
         let capacity = load.capacity.cpu.as_deref().map(later);
         let allocated = later(load.all.amounts(Amount::CpuAllocated));
+        let begin_us = (from < at.count()).then(|| at.start_of(from));
         Self {
             from_s: micros_to_seconds(first.at_us),
             when: first.when(),
-            intervals_from_s: Some(micros_to_seconds(at.start_of(from))),
-            intervals_when: Some(instant_text(at.start_of(from))),
+            intervals_from_s: begin_us.map(micros_to_seconds),
+            intervals_when: begin_us.map(instant_text),
             cpu_allocated_of_capacity_share: share_of(Some(allocated), capacity),
             has_open: Some(first.has_open),
             means: first.means,

@@ -99,6 +99,12 @@ fn chart_of(sizes: &Sizes, with_waits: bool) -> Chart {
         .collect();
     let what = if delays.is_empty() { "how long they run" } else { "how long they run and wait" };
     let found: String = [&run].into_iter().chain(&delays).map(|own| own.found.as_str()).collect();
+    let is_unknown = |own: &Drawn| own.column.values.iter().any(Option::is_none);
+    let unknown = if is_unknown(&run) || delays.iter().any(is_unknown) {
+        " A row without a value is of jobs of which it is not known."
+    } else {
+        ""
+    };
     let dots = if delays.is_empty() {
         "Dots are medians."
     } else {
@@ -110,7 +116,7 @@ fn chart_of(sizes: &Sizes, with_waits: bool) -> Chart {
         title: format!("Jobs by {}: how many, and {what}", sizes.of),
         caption: format!(
             "{}{found}By {}. All jobs of which a task is loaded; run times from the first start to the end, \
-            of those that started and ended in the window. {dots}",
+            of those that started and ended in the window. {dots}{unknown}",
             most(sizes),
             sizes.by
         ),
@@ -214,7 +220,7 @@ impl Measure {
         let range = least.zip(most).filter(|(least, most)| least.0 < most.0);
         let found = range.zip(self.said).map_or_else(String::new, |((least, most), said)| {
             let told = |of: &(f64, String)| format!("{} for {}", (self.note)(of.0), of.1);
-            format!("{said} are from {} to {}. ", told(least), told(most))
+            format!("{said} range from {} to {}. ", told(least), told(most))
         });
         let positive = || all(self.of).chain(all(self.most)).filter(|value| 0.0 < *value);
         let low = positive().fold(f64::INFINITY, f64::min);
@@ -234,9 +240,11 @@ impl Measure {
         };
         // The dot, and the end of its line.
         let note = |row: &FateRow| {
-            let [value, most] =
-                [self.of, self.most].map(|of| of(row).map_or_else(String::new, self.note));
-            if value == most || most.is_empty() { value } else { format!("{value} to {most}") }
+            let [value, most] = [self.of, self.most].map(|of| of(row).map(self.note));
+            match (value, most) {
+                (Some(value), Some(most)) if value != most => format!("{value} to {most}"),
+                (value, _) => value.unwrap_or_default(),
+            }
         };
         let column = ForestColumn {
             notes: rows.iter().map(note).collect(),
@@ -327,7 +335,7 @@ mod tests {
         let mut sizes = of("tasks", vec![row("1", 0.0, 70.0), row("2-4", 3.0, 9.0)]);
         let (caption, all) = columns(&sizes, true);
         assert_eq!(all.len(), 3, "slowdowns are about equal");
-        let told = "Median waits are from 0 s for jobs of 1 task to 3 s for jobs of 2 to 4 tasks. By tasks.";
+        let told = "Median waits range from 0 s for jobs of 1 task to 3 s for jobs of 2 to 4 tasks. By tasks.";
         assert!(caption.contains(told), "{caption}");
         let wait = &all[2];
         assert_eq!((wait.axis.as_str(), wait.scale), ("wait (s)", Scale::Linear));
@@ -349,7 +357,7 @@ mod tests {
         };
         let rows = vec![row("1", 2, Some(90.5)), row("2-4", 8, Some(194_733.0)), row("5", 1, None)];
         let (caption, all) = columns(&of("tasks", rows), false);
-        let most = "Most are jobs of 2 to 4 tasks: 8 of 11 jobs. Median run times are from 90.5 s for jobs of 1 \
+        let most = "Most are jobs of 2 to 4 tasks: 8 of 11 jobs. Median run times range from 90.5 s for jobs of 1 \
             task to 2.25 d for jobs of 2 to 4 tasks. By tasks. ";
         assert!(caption.starts_with(most), "{caption}");
         let [jobs, long] = &all[..] else { panic!() };

@@ -289,7 +289,7 @@ fn only_threshold(score: &Score) -> Option<&Point> {
     inner.next().filter(|_| inner.next().is_none())
 }
 
-/// Recall against the false positive rate. Each curve starts at (0, 0): with a threshold above all
+/// Recall against the false positive rate. Each curve but a single point starts at (0, 0): with a threshold above all
 /// chances, no job is predicted not to finish.
 fn roc(scores: &[Score]) -> Vec<Line> {
     let at = |point: &Point| percent(point.false_positive_rate).zip(percent(point.recall));

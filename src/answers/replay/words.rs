@@ -170,12 +170,13 @@ fn other_way(answer: &ReplayAnswer, policies: &[(&Replayed, f64)]) -> Option<Str
     let (wait_s, slowdown) = (record.waiting_s?.mean, record.bounded_slowdown?.mean);
     let mut slower = policies.iter().filter_map(|(row, own_s)| {
         let own = row.metrics.bounded_slowdown?.mean;
-        (*own_s < wait_s && slowdown < own).then_some((row, own))
+        let is_told = three_digits(slowdown) != three_digits(own);
+        (*own_s < wait_s && slowdown < own && is_told).then_some((row, own))
     });
     let (row, own) = slower.next()?;
     Some(format!(
-        ". The record still has a smaller mean bounded slowdown ({}) than `{}` ({}): its long waits were those \
-        of long tasks",
+        ". The record still has a smaller mean bounded slowdown of finished tasks ({}) than `{}` ({}), which \
+        happens if long tasks wait longest",
         three_digits(slowdown),
         row.policy,
         three_digits(own)
@@ -308,8 +309,8 @@ mod tests {
         };
         let told =
             recorded(&record, &[with(row("b", 7.0), 2.0), with(row("a", 46.0), 15.0)]).unwrap();
-        let why = ". The record still has a smaller mean bounded slowdown (6.86) than `a` (15): its long \
-            waits were those of long tasks";
+        let why = ". The record still has a smaller mean bounded slowdown of finished tasks (6.86) than `a` \
+            (15), which happens if long tasks wait longest";
         assert!(told.ends_with(why), "{told}");
         let told = recorded(&record, &[with(row("a", 7561.0), 14.95)]).unwrap();
         assert!(!told.contains("slowdown"), "{told}");

@@ -71,7 +71,11 @@ fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     let gentler = row.filter(|_| !is_gentler).and_then(|row| gentler(answer, row));
     // What a gentler rule harms decides more than what all jobs would add.
     let (first, then) = match (destroys, gentler.is_some()) {
-        (Some(said), true) => (None, Some(format!(". Over all jobs the first rule {said}"))),
+        (Some(said), true) => {
+            let rule =
+                row.map_or_else(String::new, |row| condition(&lead.train.rule, row.threshold));
+            (None, Some(format!(". Over all jobs, killing tasks {rule} {said}")))
+        }
         (said, _) => (said.map(|said| format!("; over all jobs it {said}")), None),
     };
     let best = is_gentler
@@ -294,6 +298,7 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
         )));
     }
     let untested = format!("The rule is fitted to these jobs and not tested on others{more}");
+    // Results of an earlier version do not count them.
     let tasks = lost_tasks(row);
     if (1..FEW_TASKS).contains(&tasks) {
         return Some(Told::NotShown(format!(

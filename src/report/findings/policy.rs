@@ -3,7 +3,7 @@
 use super::Told;
 use crate::answers::assumed::NO_WAIT;
 use crate::answers::replay::{ReplayAnswer, Replayed, killed, left_out, recorded};
-use crate::answers::sentences::{Capacity, capital, percent};
+use crate::answers::sentences::{Capacity, percent};
 use crate::digits::{alike, counted, grouped, six_digits, three_digits};
 use crate::replay::metrics::Spread;
 use crate::results::envelope::Envelope;
@@ -97,8 +97,9 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     })?;
     let kills = if kills.is_empty() { kills } else { format!("; {kills}") };
     let jobs = jobs(answer, best)?;
-    let record = recorded(answer, [first, best]);
-    let record = record.map(|said| format!("{said}. {}. ", left_out(answer))).unwrap_or_default();
+    let waited = recorded(answer, [first, best]);
+    let record = waited.as_ref().map(|said| format!("{said}. {}. ", left_out(answer)));
+    let record = record.unwrap_or_default();
     let Compared { said, more, is_worse_in_part } = compared(best, first);
     if delay != [Change::Lower; 2] {
         return Some(Told::NotShown(format!(
@@ -110,8 +111,8 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     if answer.policies.iter().all(|row| waits_longer(row, answer)) {
         return Some(Told::NotShown(format!(
             "No policy is shown to do better than what was done: under each of them tasks wait longer than \
-            they did. {}{kills}{more}. {record}{jobs}{others}",
-            capital(&format!("among them, {said}"))
+            they did. Among them, {said}{kills}{more}. {}{jobs}{others}",
+            waited.map_or_else(String::new, |said| format!("{said}. "))
         )));
     }
     // A policy that is better than one that is worse than what was done may be no improvement.

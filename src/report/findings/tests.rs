@@ -312,7 +312,7 @@ fn a_gentler_rule_the_edge_of_the_grid_and_evictions_are_said() {
         tasks at the first restart saves a net 3,300 task-s of requested CPU on",
         "; killing tasks after 1800 s of dead time saves nearly as much over all jobs (9.1 % instead of 10.0 %) and \
         harms 2 finished jobs instead of 7. \
-        Over all jobs the first rule harms 7 that finished and destroys 14.5 % of the CPU of finished jobs. The rule was chosen on 950 jobs that ended first, at a price of 3,600 task-s \
+        Over all jobs, killing tasks at the first restart harms 7 that finished and destroys 14.5 % of the CPU of finished jobs. The rule was chosen on 950 jobs that ended first, at a price of 3,600 task-s \
         for each harmed job. Over all jobs, in hindsight, it saves a net 69,424,300 task-s, 10.0 % of the \
         requested CPU of jobs that did not finish (95 % ",
     ] {

@@ -69,15 +69,26 @@ impl Seen {
 
     /// Whether it is an earlier attempt of the task, though its row comes later.
     pub(super) fn is_before(self, other: Self) -> bool {
-        // One that waits comes after one that ended in the second of their submit.
-        let waits_after = |one: Self, other: Self| {
-            let waits = one.start_us.is_none() && one.end.is_none();
-            waits && one.submit_us == other.submit_us && other.is_instant()
-        };
-        if waits_after(other, self) || waits_after(self, other) {
-            return self.is_instant();
+        // One that waits comes after one that was evicted in the second of their submit.
+        if self.submit_us == other.submit_us {
+            if self.is_evicted_at_once() && other.waits() {
+                return true;
+            }
+            if self.waits() && other.is_evicted_at_once() {
+                return false;
+            }
         }
         (self.submit_us, self.start_us) < (other.submit_us, other.start_us)
+    }
+
+    /// Whether it has neither started nor ended.
+    const fn waits(self) -> bool {
+        self.start_us.is_none() && self.end.is_none()
+    }
+
+    /// Whether it was evicted in the second of its submit, so that the next has the same submit time.
+    fn is_evicted_at_once(self) -> bool {
+        self.end == Some((self.submit_us, EVICT))
     }
 
     /// Whether it ended when it started.
@@ -151,8 +162,12 @@ impl Attempts {
         }
         // After an attempt that ended in the second of its submit, the next has the same submit time.
         let was_instant = |own: Seen| own.end.is_some_and(|(end_us, _)| end_us == own.submit_us);
+        // A row that waits may be an older record of this attempt, unless this was evicted at once.
+        let is_other = |before: Seen| !before.waits() || seen.is_evicted_at_once();
         let is_resubmitted = before.is_none_or(|before| {
-            before.submit_us != seen.submit_us || was_instant(before) || was_instant(seen)
+            before.submit_us != seen.submit_us
+                || was_instant(before)
+                || was_instant(seen) && is_other(before)
         });
         let events = [
             is_resubmitted.then_some((seen.submit_us, SUBMIT, 0)),

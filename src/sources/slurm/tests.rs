@@ -485,6 +485,16 @@ fn an_attempt_that_waits_again_is_a_later_record() {
     assert_eq!(count(&[evicted, waits]), None);
     assert_eq!(count(&[waits, evicted]), None);
     assert_eq!(count(&[evicted]), Some(1));
+    // An older record of an attempt that takes no time, or none after a wait, is not another one.
+    for (later, history) in [
+        ("7|COMPLETED|1000|1000|1000|2", "1000 SUBMIT, 1000 SCHEDULE, 1000 FINISH"),
+        ("7|PREEMPTED|1000|1500|1500|2", "1000 SUBMIT, 1500 SCHEDULE, 1500 EVICT"),
+    ] {
+        let text = format!("{header}\n{waits}\n{later}\n");
+        let found = parsed(Source::Slurm, Table::TaskEvents, &text);
+        assert_eq!(found.history_in_time(), history);
+        assert_eq!(count(&[waits, later]), later.contains("PREEMPTED").then_some(1));
+    }
 }
 
 #[test]

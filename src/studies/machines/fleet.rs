@@ -158,11 +158,12 @@ pub fn end_of(events: &MachineEvents, windows: Windows) -> i64 {
 
 /// Follows all machines to the end of the window.
 pub fn fleet(events: &MachineEvents, end_us: i64) -> Fleet {
-    let start_us = events.events.first().map_or(0, |event| event.time_us);
+    // What has the largest time happened after the trace.
+    let within = || events.events.iter().filter(|event| event.time_us < i64::MAX);
+    let start_us = within().next().map_or(0, |event| event.time_us);
     let fleet = Fleet { start_us, ..Fleet::default() };
     let mut fold = Fold { end_us, fleet, ..Fold::default() };
-    // What has the largest time happened after the trace.
-    for event in events.events.iter().filter(|event| event.time_us < i64::MAX) {
+    for event in within() {
         fold.fleet.without_capacity += u64::from(event.cpu.is_none());
         let at_us = event.time_us.min(end_us);
         let known = fold.machines.entry(event.machine_id);
@@ -336,8 +337,8 @@ impl Fleet {
         lengths
     }
 
-    /// Runs of outages, of at least two machines together, in which each begins at most `gap_us` after the one
-    /// before; largest first.
+    /// Runs of outages of at least two machines, each beginning at most `gap_us` after the one before;
+    /// most machines first.
     pub fn together(&self, gap_us: i64) -> Vec<Together> {
         let near = |one: &Outage, next: &Outage| next.from_us - one.from_us <= gap_us;
         let mut all: Vec<Together> = self

@@ -56,7 +56,8 @@ impl Ran {
 pub struct Running {
     /// By position in [`ENDS`].
     pub ends: [Ran; ENDS.len()],
-    /// Outages that begin in the time for which task events are loaded.
+    /// Outages that begin in the time for which task events are loaded. `ends` may have attempts of
+    /// others, which ran on into a time that is not loaded.
     pub outages: u64,
 }
 
