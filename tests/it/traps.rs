@@ -46,6 +46,8 @@ fn rows(place: &Place) -> (String, String) {
                 if table == Table::TaskEvents {
                     let time_us: i64 = cell("time_us").unwrap().parse().unwrap();
                     let id: i64 = cell(ROW_ID).unwrap().parse().unwrap();
+                    // In the order of the lines: without the turns of events at one instant.
+                    let id = id & !(3 << 38);
                     let kind = cell("event_type").unwrap();
                     events.push((id, format!("{kind}@{}", time_us / 1_000_000)));
                 }
