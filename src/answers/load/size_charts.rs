@@ -97,7 +97,11 @@ fn chart_of(sizes: &Sizes, with_waits: bool) -> Chart {
         // Points below each other show nothing, such as waits of 0 s, or slowdowns of 1.
         .filter(|drawn| drawn.column.values.len() < 2 || !drawn.is_alike)
         .collect();
-    let what = if delays.is_empty() { "how long they run" } else { "how long they run and wait" };
+    let what = match delays.as_slice() {
+        [] => "how long they run",
+        [only] if only.column.axis == SLOWDOWN.axis => "how long they run and are slowed down",
+        _ => "how long they run and wait",
+    };
     let found: String = [&run].into_iter().chain(&delays).map(|own| own.found.as_str()).collect();
     let is_unknown = |own: &Drawn| own.column.values.iter().any(Option::is_none);
     let unknown = if is_unknown(&run) || delays.iter().any(is_unknown) {
@@ -105,18 +109,13 @@ fn chart_of(sizes: &Sizes, with_waits: bool) -> Chart {
     } else {
         ""
     };
-    let dots = if delays.is_empty() {
-        "Dots are medians."
-    } else {
-        "Dots are medians, lines go to the 95 % quantile. Wait: from the submission to the first start, \
-        of jobs submitted in the window. Bounded slowdown: time from the submission to the end, divided \
-        by the run time (at least 10 s); at least 1; of all jobs that ended, whatever their outcome."
-    };
+    let lines = if delays.is_empty() { "" } else { ", lines go to the 95 % quantile" };
+    let meanings: String = delays.iter().map(|own| own.meaning).collect();
     Chart::Forest(ForestChart {
         title: format!("Jobs by {}: how many, and {what}", sizes.of),
         caption: format!(
             "{}{found}By {}. All jobs of which a task is loaded; run times from the first start to the end, \
-            of those that started and ended in the window. {dots}{unknown}",
+            of those that started and ended in the window. Dots are medians{lines}.{meanings}{unknown}",
             most(sizes),
             sizes.by
         ),
@@ -154,6 +153,8 @@ struct Measure {
     axis: &'static str,
     /// What it is, in a sentence; `None` if the caption says it.
     said: Option<&'static str>,
+    /// Its definition, as a further sentence; empty if the caption has it.
+    meaning: &'static str,
     /// Whether it is a time in seconds, which is drawn in a unit that suits the largest value.
     is_time: bool,
     tone: Tone,
@@ -166,6 +167,7 @@ const JOBS: Measure = Measure {
     note: |count| digits::grouped_decimal(count, 0),
     axis: "jobs",
     said: None,
+    meaning: "",
     is_time: false,
     tone: Tone::Ink,
 };
@@ -176,6 +178,7 @@ const RUN: Measure = Measure {
     note: digits::lasting,
     axis: "median run time",
     said: Some("Median run times"),
+    meaning: "",
     is_time: true,
     tone: Tone::Blue,
 };
@@ -183,11 +186,11 @@ const RUN: Measure = Measure {
 const WAIT: Measure = Measure {
     of: |row| row.wait_s_median,
     most: |row| row.wait_s_p95,
-    note: digits::lasting,
     axis: "wait",
     said: Some("Median waits"),
-    is_time: true,
+    meaning: " Wait: from the submission to the first start, of jobs submitted in the window.",
     tone: Tone::Vermilion,
+    ..RUN
 };
 
 const SLOWDOWN: Measure = Measure {
@@ -196,6 +199,8 @@ const SLOWDOWN: Measure = Measure {
     note: digits::three_digits,
     axis: "bounded slowdown",
     said: Some("Median slowdowns"),
+    meaning: " Bounded slowdown: time from the submission to the end, divided by the run time (at least 10 s); \
+        at least 1; of all jobs that ended, whatever their outcome.",
     is_time: false,
     tone: Tone::Green,
 };
@@ -205,6 +210,8 @@ struct Drawn {
     /// The smallest and the largest value in words.
     found: String,
     column: ForestColumn,
+    /// Its definition, as a further sentence.
+    meaning: &'static str,
     /// Whether all values, and all ends of lines, are about equal.
     is_alike: bool,
 }
@@ -251,7 +258,13 @@ impl Measure {
             scale: if is_far { Scale::Log } else { Scale::Linear },
             ..ForestColumn::new(axis, rows.iter().map(value).collect(), self.tone)
         };
-        Drawn { found, column, is_alike: are_alike(all(self.of)) && are_alike(all(self.most)) }
+        let meaning = self.meaning;
+        Drawn {
+            found,
+            column,
+            meaning,
+            is_alike: are_alike(all(self.of)) && are_alike(all(self.most)),
+        }
     }
 }
 
@@ -335,6 +348,7 @@ mod tests {
         let mut sizes = of("tasks", vec![row("1", 0.0, 70.0), row("2-4", 3.0, 9.0)]);
         let (caption, all) = columns(&sizes, true);
         assert_eq!(all.len(), 3, "slowdowns are about equal");
+        assert!(!caption.contains("slowdown"), "{caption}");
         let told = "Median waits range from 0 s for jobs of 1 task to 3 s for jobs of 2 to 4 tasks. By tasks.";
         assert!(caption.contains(told), "{caption}");
         let wait = &all[2];
@@ -343,7 +357,12 @@ mod tests {
         assert_eq!(wait.notes, ["0 s to 70 s", "3 s to 9 s"]);
         // Equal medians are drawn if a quantile differs.
         sizes.rows[0].slowdown_p95 = Some(7.0);
-        assert_eq!(columns(&sizes, true).1.len(), 4);
+        let (caption, all) = columns(&sizes, true);
+        assert!(
+            all.len() == 4
+                && caption.contains(" Wait: ")
+                && caption.contains(" Bounded slowdown: ")
+        );
         assert_eq!(columns(&sizes, false).1.len(), 2);
     }
 

@@ -114,13 +114,14 @@ pub(in crate::sources) fn tally_in_list(
     count.map(Some).ok_or(RejectReason::BadValue)
 }
 
-/// The number of nodes in the first of some lists that has it.
+/// The number of nodes in the first of some lists that has it; unknown if it does not parse.
 pub(in crate::sources) fn nodes_in_lists<const N: usize>(
     lists: [&[u8]; N],
     remarks: &mut Remarks,
 ) -> Option<i32> {
-    let own = |list| tally_in_list(list, b"node").ok().flatten().filter(|nodes| 0 < *nodes);
-    let found = lists.into_iter().find_map(own);
+    let told = lists.into_iter().find_map(|list| in_list(list, b"node"));
+    let found = told.and_then(tally).and_then(|nodes| i32::try_from(nodes).ok());
+    let found = found.filter(|nodes| 0 < *nodes);
     if found.is_some() {
         remarks.add("no number of nodes: that of the list of resources");
     }

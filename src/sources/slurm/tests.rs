@@ -513,6 +513,9 @@ fn nodes_are_those_of_the_list_of_resources_if_there_is_no_column() {
     assert_eq!(eight, ("8388608".to_owned(), false));
     assert_eq!(read("AllocTRES", "cpu=4,node=2"), (eight.0.clone(), true));
     assert_eq!(read("AllocTRES|ReqTRES", "cpu=4|cpu=4,node=2"), (eight.0.clone(), true));
+    // A number that does not parse is not replaced by another.
+    let one = ("4194304".to_owned(), false);
+    assert_eq!(read("AllocTRES|ReqTRES", "cpu=4,node=x|cpu=4,node=2"), one);
     // The column comes first.
     assert_eq!(read("NNodes|AllocTRES", "2|cpu=4,node=3"), eight);
 }
