@@ -9,7 +9,7 @@ use std::fmt::Write;
 use crate::facts::tasks::tells_cpu_time;
 use crate::fairness::gather::Accrual;
 use crate::lake::Lake;
-use crate::replay::history::KilledTasks;
+use crate::replay::history::{KilledTasks, Overcommit};
 use crate::schema::{Source, Table};
 use crate::studies::ledger::CpuDefinition;
 use crate::units::MICROS_PER_DAY;
@@ -32,7 +32,7 @@ struct Family {
     /// The definition of CPU time without a usage table.
     cpu: CpuDefinition,
     /// Factor for machine capacities in a replay.
-    overcommit: f64,
+    overcommit: Overcommit,
     /// When a replay kills a task that was killed while it ran.
     killed: KilledTasks,
     /// Policies of a replay.
@@ -54,28 +54,28 @@ const TABLE: [Family; 4] = [
     Family {
         sources: &[Source::Google2011, Source::Google2019, Source::Google2019AllocSets],
         cpu: CpuDefinition::Requested,
-        overcommit: 1.25,
+        overcommit: Overcommit::Recorded,
         killed: KilledTasks::Age,
         policies: &["fifo:depth=100", "fair:depth=100", "fifo:depth=100+late:heartbeat_s=60"],
     },
     Family {
         sources: &[Source::Swf, Source::Gwf, Source::Slurm, Source::Mapped],
         cpu: CpuDefinition::Requested,
-        overcommit: 1.0,
+        overcommit: Overcommit::Factor(1.0),
         killed: KilledTasks::RunTime,
         policies: &["easy", "fifo", "fair"],
     },
     Family {
         sources: &[Source::Rumen],
         cpu: CpuDefinition::Slots,
-        overcommit: 1.0,
+        overcommit: Overcommit::Factor(1.0),
         killed: KilledTasks::RunTime,
         policies: &["fifo", "fair", "fifo+late:heartbeat_s=60"],
     },
     Family {
         sources: &[Source::Openb, Source::Alibaba2017, Source::Alibaba2018, Source::Kubernetes],
         cpu: CpuDefinition::Requested,
-        overcommit: 1.0,
+        overcommit: Overcommit::Factor(1.0),
         killed: KilledTasks::RunTime,
         policies: &["fifo", "fair"],
     },
@@ -95,7 +95,7 @@ pub struct Defaults {
     /// When it is charged: `fairness`.
     pub accrual: Accrual,
     /// Factor for the capacities of the lake's machines: `replay`.
-    pub overcommit: f64,
+    pub overcommit: Overcommit,
     /// When a task is killed that was killed while it ran: `replay`.
     pub killed: KilledTasks,
     /// Policies: `replay`.
@@ -186,14 +186,6 @@ fn cpu_default() -> String {
     )
 }
 
-/// The default of `--overcommit`, for its help.
-pub fn overcommit_help() -> String {
-    let factors = by_source(|row| row.overcommit.to_string());
-    format!(
-        "Factor by which the machines of the lake are larger\n\nSome clusters allocate more than their capacity, because tasks request more than they use. The default depends on the source: {factors}."
-    )
-}
-
 /// The default of `--killed`, for its help.
 pub fn killed_help() -> String {
     format!(
@@ -268,18 +260,21 @@ mod tests {
             assert_eq!(cpu_of(source, true), CpuDefinition::Measured);
             assert_eq!(row.killed == KilledTasks::Age, source.is_google(), "{source}: has limits");
             // A replay has as many processors as the log.
-            assert_eq!(row.overcommit == 1.0, !source.is_google(), "{source}");
+            let is_recorded = row.overcommit == Overcommit::Recorded;
+            assert_eq!(is_recorded, source.is_google(), "{source}");
         }
     }
 
     #[test]
     fn the_help_names_every_source_and_every_value() {
-        for text in [cpu_help(), overcommit_help(), killed_help(), policies_help(), help()] {
+        for text in [cpu_help(), killed_help(), policies_help(), help()] {
             for source in Source::ALL {
                 assert!(text.contains(source.name()), "{source}: {text}");
             }
         }
-        assert!(help().contains("--overcommit  1.25") && help().contains("--accrual     running"));
+        assert!(
+            help().contains("--overcommit  recorded") && help().contains("--accrual     running")
+        );
         assert_eq!(
             [0, 99, 100, 5000].map(|days| interval_s(days * MICROS_PER_DAY)),
             [3600, 3600, 86_400, 86_400]

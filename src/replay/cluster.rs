@@ -30,6 +30,18 @@ pub enum Change {
     Cores(f64),
 }
 
+impl Change {
+    /// Applies it to whether a machine is there, and to its CPU.
+    pub(super) const fn apply(self, is_present: &mut bool, cpu: &mut u64) {
+        match self {
+            Self::Joins => *is_present = true,
+            Self::Leaves => *is_present = false,
+            Self::Capacity(room) => *cpu = room.cpu,
+            Self::Speed(_) | Self::Cores(_) => {}
+        }
+    }
+}
+
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -214,6 +226,25 @@ impl Cluster {
             utilisation: None,
             changes: Vec::new(),
             notice: Notice::After(0),
+        }
+    }
+
+    /// Multiplies the CPU and the memory of all machines by a factor above 0.
+    pub fn overcommit(&mut self, factor: f64) {
+        if factor == 1.0 {
+            return;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
+        #[expect(clippy::cast_possible_truncation, reason = "conversions to integers saturate")]
+        #[expect(clippy::cast_sign_loss, reason = "factors are above 0")]
+        let enlarge = |amount: &mut u64| *amount = (*amount as f64 * factor).round() as u64;
+        self.cpu.iter_mut().for_each(enlarge);
+        self.memory.iter_mut().flatten().for_each(enlarge);
+        for event in &mut self.changes {
+            if let Change::Capacity(room) = &mut event.change {
+                enlarge(&mut room.cpu);
+                room.memory.iter_mut().for_each(enlarge);
+            }
         }
     }
 

@@ -354,8 +354,8 @@ fn assert_replayed_alike(place: &Place, kind: &str, said: &str) {
     let settings = |path: &str| result(place, path)["settings"].clone();
     for path in ["replay/result.json", "all/replay/result.json"] {
         let found = settings(path);
-        let overcommit = if is_google { 1.25 } else { 1.0 };
-        assert_eq!(found["overcommit"], overcommit, "{kind}: {path}");
+        let overcommit = found["overcommit"].as_f64().unwrap();
+        assert!(overcommit == 1.0 || is_google && 1.0 < overcommit, "{kind}: {path}: {overcommit}");
         assert_eq!(found["killed"], killed, "{kind}: {path}");
         assert_eq!(found["policies"], settings("all/replay/result.json")["policies"], "{kind}");
     }

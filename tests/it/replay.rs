@@ -161,6 +161,34 @@ fn attempts_are_drawn_where_tasks_wait_and_once_for_policies_with_the_same_journ
 }
 
 #[test]
+fn a_machine_is_as_overcommitted_as_in_the_record_whatever_the_sample() {
+    let place = Place::new();
+    place.part("machine_events", 0, "0,7,0,p,0.5,1\n");
+    let event = |time_s: u32, job: u32, machine: &str, kind: u32| {
+        format!("{time_s}000000,,{job},0,{machine},{kind},u,1,0,0.3,0.1,0,0\n")
+    };
+    // Both jobs run from their submission on: 2 x 0.3 CPU on a machine of 0.5.
+    let at = |time_s: u32, machine: &str, kind: u32| {
+        [1, 2].map(|job| event(time_s, job, machine, kind)).concat()
+    };
+    place.part("task_events", 0, [at(1, "", 0), at(1, "7", 1), at(101, "7", 4)].concat());
+    place.ingest(&[]).ok();
+    let under = |more: &[&str]| {
+        let told = ["replay", "--policies", "fifo", "--out", "out"];
+        place.run(&[&told[..], more].concat()).ok();
+        let found = fs::read(place.path("out/result.json")).unwrap();
+        let found: Value = serde_json::from_slice(&found).unwrap();
+        let factor = found["settings"]["overcommit"].as_f64().unwrap();
+        (factor, found["answer"]["policies"][0]["metrics"]["waiting_s"]["mean"].clone())
+    };
+    assert_eq!(under(&[]), (1.2, 0.0.into()));
+    assert_eq!(under(&["--overcommit", "recorded"]), (1.2, 0.0.into()));
+    assert_eq!(under(&["--overcommit", "1"]), (1.0, 50.0.into()));
+    // A sample has fewer tasks, but the record has all of them.
+    assert_eq!(under(&["--sample", "0.5"]).0, 1.2);
+}
+
+#[test]
 fn a_kill_rule_saves_cpu_and_harms_jobs() {
     let place = history();
     let policies = "fifo fifo+kill:failures=1 fifo+kill:failures=1~user=b";

@@ -457,7 +457,7 @@ fn analyze_does_everything_in_one_go() {
         job_events: 49 rows of 2 parts (0-1)
         for google-2011 (--config FILE with other values changes them):
           --cpu        requested (account, monthly, sweep, fairness)
-          --overcommit 1.25 (replay)
+          --overcommit recorded (replay)
           --killed     age (replay)
           --policies   fifo:depth=100 fair:depth=100 fifo:depth=100+late:heartbeat_s=60 (replay)
           --sample     1 (replay)

@@ -60,13 +60,13 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     // The capacity counts once, as on the page about load, whatever the overcommitment.
     let of = setting.capacity.or_used("the machines' capacity");
     let axis = format!("CPU requested (% of {of})");
-    let percent_of = |share: f64| share * setting.overcommit * 100.0;
+    let percent_of = |share: f64| share * setting.history.overcommit * 100.0;
     let title = "CPU requested by running tasks";
     let in_use = over_time(title, [&axis, " %"], &|sample| sample.cpu_share.map(percent_of));
     let said = "The record: all attempts of these tasks and of those left out, replayed or not.";
     let said = format!("{said}{until}");
     let in_use = with_record(in_use, record(|row| row.cpu_share.map(|share| share * 100.0)), &said);
-    let in_use = with_limit(in_use, setting.overcommit);
+    let in_use = with_limit(in_use, setting.history.overcommit);
     let mut charts = Vec::new();
     // If no task ever waits, all policies give the same result: charts of responses and queues
     // would only seem to show something.

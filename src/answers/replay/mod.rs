@@ -84,8 +84,6 @@ impl Run {
 pub struct Setting {
     pub history: History,
     pub cluster: Cluster,
-    /// The factor of the machines' capacities in it.
-    pub overcommit: f64,
     /// The record over time; empty if it cannot be put beside the policies.
     pub recorded: Vec<AtTime>,
     pub remarks: Vec<Remark>,

@@ -20,7 +20,7 @@ use crate::lake::Lake;
 use crate::replay::cluster::{Cluster, ClusterError};
 use crate::replay::failures::{FailureModel, FailureSpec};
 use crate::replay::feedback::Arrivals;
-use crate::replay::history::{self, Fleet, HistoryPlan, KilledTasks, RerunWork};
+use crate::replay::history::{self, Fleet, HistoryPlan, KilledTasks, Overcommit, RerunWork};
 use crate::replay::metrics::{GroupedBy, Tolerance};
 use crate::replay::policies::PolicyPlan;
 use crate::replay::spec::ClusterSpec;
@@ -129,10 +129,16 @@ pub struct ReplayPlan {
     #[serde(with = "maybe")]
     pub failures: Option<FailureSpec>,
 
-    /// Factor of the capacities of the lake's machines
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FACTOR", value_parser = parse_overcommit, conflicts_with = "cluster", long_help = crate::defaults::overcommit_help()))]
+    /// Factor by which the machines of the lake are larger
+    ///
+    /// Some clusters allocate more than their capacity, because tasks request more than they use.
+    /// `recorded`: as in the record, the smallest factor, in hundredths and at least 1, that is enough
+    /// for the requested CPU of 99 % of the machines in service at 100 instants of the replayed time.
+    /// Attempts whose machine is unknown do not count. The default is `recorded` for the Google
+    /// traces, and 1 for every other source.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FACTOR", conflicts_with = "cluster"))]
     #[serde(deserialize_with = "overcommit")]
-    pub overcommit: Option<f64>,
+    pub overcommit: Option<Overcommit>,
 
     /// How much work a copy or a restart has
     ///
@@ -289,7 +295,7 @@ readers! {
     hours: f64 = parsed(parse_hours);
     maybe_hours: Option<f64> = parsed_if(parse_hours);
     share: f64 = parsed(parse_share);
-    overcommit: Option<f64> = parsed_if(parse_overcommit);
+    overcommit: Option<Overcommit> = parsed_if(str::parse);
     load: f64 = parsed(parse_load);
     seeds: u64 = parsed(parse_seeds);
     seconds: f64 = parsed(parse_seconds);
@@ -326,10 +332,6 @@ pub(crate) fn parse_load(text: &str) -> Result<f64, String> {
     number(text, "factor from 0.001 to 1000", |load| (0.001..=1000.0).contains(&load))
 }
 
-pub(crate) fn parse_overcommit(text: &str) -> Result<f64, String> {
-    number(text, "factor from 0.01 to 100", |factor| (0.01..=100.0).contains(&factor))
-}
-
 /// Reads the history and the machines that are replayed under a seed.
 ///
 /// # Errors
@@ -339,7 +341,8 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     let plan = history_plan(asked, lake, seed);
     let Fleet { mut cluster, mut remarks, without_cpu, too_late } =
         fleet_of(asked, lake, &plan, windows)?;
-    let mut history = history::workload(lake, windows, &plan)??;
+    let mut history = history::workload(lake, windows, &plan, &cluster)??;
+    cluster.overcommit(history.overcommit);
     if asked.failures.is_some() {
         let (model, end_us) = failure_model(lake, windows)?;
         history.assumptions.push(model.told());
@@ -386,7 +389,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     }
     let pooled = pooled(asked, lake, &cluster);
     let is_simulated = asked.cluster.is_some() || asked.failures.is_some();
-    let machines = (!is_simulated).then_some((&cluster, plan.overcommit));
+    let machines = (!is_simulated).then_some((&cluster, history.overcommit));
     let recorded = history.over_time.as_ref().map_or_else(Vec::new, |all| all.all(machines));
     let machines = if is_simulated { Machines::Simulated } else { Machines::Recorded };
     let whole_from = FirstEnd::of(lake, windows)?.map(|first| first.instant());
@@ -395,7 +398,6 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     Ok(Setting {
         history,
         cluster,
-        overcommit: plan.overcommit,
         recorded,
         remarks,
         arrivals,
@@ -432,7 +434,8 @@ fn failure_model(lake: &Lake, windows: Windows) -> Result<(FailureModel, i64)> {
 pub fn history_plan(asked: &ReplayPlan, lake: &Lake, seed: u64) -> HistoryPlan {
     // A specification gives the capacities themselves: they are not scaled by default.
     let usual = Defaults::of(lake);
-    let overcommit = if asked.cluster.is_some() { 1.0 } else { usual.overcommit };
+    let overcommit =
+        if asked.cluster.is_some() { Overcommit::Factor(1.0) } else { usual.overcommit };
     let micros = |hours: f64| (hours * 3.6e9).round() as i64;
     HistoryPlan {
         from_us: micros(asked.from),

@@ -119,7 +119,7 @@ pub fn give(
             plan,
             json!({
                 "policies": policies.iter().map(|named| named.1.to_string()).collect::<Vec<_>>(),
-                "overcommit": history.overcommit, "killed": history.killed, "windows": windows,
+                "overcommit": first.history.overcommit, "killed": history.killed, "windows": windows,
             }),
         ),
         charts: charts::of(&runs[0], &first),
@@ -161,7 +161,11 @@ fn found(
     let made = [sum(|run| run.metrics.evicted.count), sum(|run| run.metrics.copies.0)];
     ReplayAnswer {
         unit: unit.into(),
-        decisive: words::decisive((counts, plan, source), first.pooled, made),
+        decisive: words::decisive(
+            (counts, (plan, first.history.overcommit), source),
+            first.pooled,
+            made,
+        ),
         recorded: first.history.schedule,
         pooled_processors: first.pooled,
         policies,

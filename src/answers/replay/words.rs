@@ -9,7 +9,7 @@ use super::{ReplayAnswer, Replayed, pool};
 use crate::answers::sentences::percent;
 use crate::digits::{counted, grouped, lasting, three_digits};
 use crate::replay::detectors;
-use crate::replay::history::{Counts, HistoryPlan, RerunWork};
+use crate::replay::history::{Counts, HistoryPlan, Overcommit, RerunWork};
 use crate::replay::policies::{self, PolicyPlan};
 use crate::schema::Source;
 
@@ -92,7 +92,7 @@ pub(crate) fn killed(
 /// the attempts that were evicted to make room and `copies` those that were started, under all policies
 /// and seeds.
 pub(super) fn decisive(
-    (counts, plan, source): (&Counts, &HistoryPlan, Source),
+    (counts, (plan, overcommit), source): (&Counts, (&HistoryPlan, f64), Source),
     pooled: Option<f64>,
     [preempted, copies]: [u64; 2],
 ) -> Vec<String> {
@@ -107,10 +107,13 @@ pub(super) fn decisive(
     if source.is_google() && preempted == 0 {
         said.push("No task is preempted, whatever its priority.".to_owned());
     }
-    if plan.overcommit != 1.0 {
+    if overcommit != 1.0 {
+        let as_recorded = match plan.overcommit {
+            Overcommit::Recorded => ", as on 99 % of the machines in the record",
+            Overcommit::Factor(_) => "",
+        };
         said.push(format!(
-            "The requests on a machine may add up to {} times its capacity.",
-            plan.overcommit
+            "The requests on a machine may add up to {overcommit} times its capacity{as_recorded}."
         ));
     }
     match pooled {
@@ -259,8 +262,8 @@ mod tests {
     #[test]
     fn the_assumptions_that_decide_are_few() {
         let counts = Counts { dropped_attempts: 1, ..Counts::default() };
-        let plan = HistoryPlan { overcommit: 1.25, ..HistoryPlan::default() };
-        let google = decisive((&counts, &plan, Source::Google2011), None, [0, 0]);
+        let plan = HistoryPlan::default();
+        let google = decisive((&counts, (&plan, 1.25), Source::Google2011), None, [0, 0]);
         assert_eq!(
             google[..3],
             [
@@ -270,16 +273,20 @@ mod tests {
                 "The requests on a machine may add up to 1.25 times its capacity.",
             ]
         );
-        let some = decisive((&counts, &plan, Source::Google2011), None, [1, 0]);
-        assert!(!some.iter().any(|said| said.contains("preempted")), "{some:?}");
-        let plan = HistoryPlan::default();
+        let recorded = HistoryPlan { overcommit: Overcommit::Recorded, ..plan };
+        let some = decisive((&counts, (&recorded, 1.49), Source::Google2011), None, [1, 0]);
         assert_eq!(
-            decisive((&Counts::default(), &plan, Source::Slurm), Some(1159.0), [0, 0]),
+            some[1],
+            "The requests on a machine may add up to 1.49 times its capacity, as on 99 % of the \
+            machines in the record."
+        );
+        assert_eq!(
+            decisive((&Counts::default(), (&plan, 1.0), Source::Slurm), Some(1159.0), [0, 0]),
             ["Any processor can run any job: the whole system is one pool of 1,159 processors."]
         );
         let of_copies = |reruns| {
             let plan = HistoryPlan { reruns, ..HistoryPlan::default() };
-            decisive((&Counts::default(), &plan, Source::Swf), None, [0, 5]).join(" ")
+            decisive((&Counts::default(), (&plan, 1.0), Source::Swf), None, [0, 5]).join(" ")
         };
         assert!(of_copies(RerunWork::Same).starts_with("A copy has as much work as its task"));
         assert!(of_copies(RerunWork::Sibling).ends_with("a slow task never recurs."));

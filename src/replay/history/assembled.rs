@@ -7,36 +7,48 @@ use super::counts::Counts;
 use super::gpus::Models;
 use super::items::{Item, Items};
 use super::numbers::{Numbers, scaled, units};
+use super::overcommit::{Overcommit, RecordedLoad};
 use super::plan::{HistoryPlan, RerunWork};
 use super::recorded::History;
 use super::schedule::Schedule;
 use super::{assumptions, schedule, stages};
 use crate::facts::FactError;
-use crate::facts::window::Windows;
+use crate::facts::window::{Windows, first_event_us};
 use crate::lake::Lake;
+use crate::replay::cluster::Cluster;
 use crate::replay::feedback::Stay;
 use crate::replay::workload::{Column, Failures, Reruns, UNITS, Workload, WorkloadError};
 use crate::schema::{Source, Table};
 use crate::units::CpuTime;
 
-/// Reads the tasks of a lake.
+/// Reads the tasks of a lake. `cluster` has its machines, with their own capacities.
 pub fn workload(
     lake: &Lake,
     windows: Windows,
     plan: &HistoryPlan,
+    cluster: &Cluster,
 ) -> Result<Result<History, WorkloadError>, FactError> {
     lake.require(Table::TaskEvents)?;
     let rows = lake.expect_rows(&[Table::TaskEvents]);
     let models = Models::read(lake)?;
+    let span_us = plan.span_us(first_event_us(lake), windows);
+    let recorded =
+        (plan.overcommit == Overcommit::Recorded).then(|| RecordedLoad::new(cluster, span_us));
     let parts: Vec<Items> = (0..lake.bucket_count())
         .into_par_iter()
         .map(|bucket| {
-            let read = Items::read(lake, bucket, windows, plan, models.as_ref())?;
+            let read =
+                Items::read(lake, bucket, windows, plan, (models.as_ref(), recorded.as_ref()))?;
             lake.step(rows)?;
             Ok(read)
         })
         .collect::<Result<_, FactError>>()?;
-    let mut assembled = assemble(Items::join(parts), plan, (lake.source(), windows.task_end_us));
+    let overcommit = match plan.overcommit {
+        Overcommit::Factor(factor) => factor,
+        Overcommit::Recorded => recorded.map_or(1.0, |recorded| recorded.factor()),
+    };
+    let mut assembled =
+        assemble(Items::join(parts), (plan, overcommit), (lake.source(), windows.task_end_us));
     if let Ok(history) = &mut assembled
         && models.is_some_and(|models| !models.of_machines)
     {
@@ -47,7 +59,7 @@ pub fn workload(
 
 fn assemble(
     all: Items,
-    plan: &HistoryPlan,
+    (plan, overcommit): (&HistoryPlan, f64),
     (source, end_us): (Source, i64),
 ) -> Result<History, WorkloadError> {
     let Items {
@@ -91,7 +103,8 @@ fn assemble(
         schedule: Some(schedule),
         over_time: Some(over_time),
         unchecked_gpus: 0,
-        assumptions: assumptions::of(&counts, waiting, plan, source),
+        overcommit,
+        assumptions: assumptions::of((&counts, waiting), (plan, overcommit), source),
     })
 }
 
@@ -227,7 +240,7 @@ mod tests {
         all.failures = vec![7, 4, 5];
         all.tasks[0].user = Some(all.users.code("u"));
         let plan = HistoryPlan { load: 2.0, ..HistoryPlan::default() };
-        let history = assemble(all, &plan, (Source::Google2011, 400)).unwrap();
+        let history = assemble(all, (&plan, 1.0), (Source::Google2011, 400)).unwrap();
         assert_eq!(history.ids, [(9, 0), (9, 1), (7, 0)]);
         let workload = history.workload;
         assert_eq!(workload.arrival_us, Column::Each(vec![100, 100, 200]));

@@ -3,7 +3,7 @@
 //! In: a replayed history and its plan. Out: one sentence per assumption, for people and for
 //! `result.json`.
 
-use super::{Counts, History, HistoryPlan, KilledTasks, RerunWork, stages};
+use super::{Counts, History, HistoryPlan, KilledTasks, Overcommit, RerunWork, stages};
 use crate::digits::{counted, grouped};
 use crate::replay::cluster::Cluster;
 use crate::replay::feedback::{Feedback, Followed};
@@ -12,12 +12,11 @@ use crate::schema::Source;
 
 /// The assumptions of every replay of this history.
 pub(super) fn of(
-    counts: &Counts,
-    waiting: stages::Counts,
-    plan: &HistoryPlan,
+    (counts, waiting): (&Counts, stages::Counts),
+    (plan, overcommit): (&HistoryPlan, f64),
     source: Source,
 ) -> Vec<String> {
-    let mut told = of_every_history(counts, plan);
+    let mut told = of_every_history(counts, (plan, overcommit));
     of_kills(counts, plan, source, &mut told);
     of_tasks(counts, source, &mut told);
     of_dependencies(waiting, &mut told);
@@ -167,21 +166,25 @@ fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole as f64
 }
 
-fn of_every_history(counts: &Counts, plan: &HistoryPlan) -> Vec<String> {
+fn of_every_history(counts: &Counts, (plan, overcommit): (&HistoryPlan, f64)) -> Vec<String> {
     vec![
         "The work of a task is its recorded running time; all machines of the trace are equally \
         fast."
             .to_owned(),
-        if plan.overcommit == 1.0 {
-            "The requests of the tasks on a machine add up to at most its capacity; real clusters \
-            overcommit."
-                .to_owned()
-        } else {
-            format!(
-                "The requests of the tasks on a machine add up to at most {} times its \
-            capacity.",
-                plan.overcommit
-            )
+        match plan.overcommit {
+            Overcommit::Factor(1.0) => {
+                "The requests of the tasks on a machine add up to at most its \
+                capacity; real clusters overcommit."
+                    .to_owned()
+            }
+            Overcommit::Factor(factor) => format!(
+                "The requests of the tasks on a machine add up to at most {factor} times its \
+                capacity."
+            ),
+            Overcommit::Recorded => format!(
+                "The requests of the tasks on a machine add up to at most {overcommit} times its \
+                capacity: as much as on 99 % of the machines in the record (`--overcommit recorded`)."
+            ),
         },
         format!(
             "Failed attempts are replayed: {}. Recorded evictions, losses and resubmissions are \
@@ -317,7 +320,7 @@ mod tests {
     fn think_times_are_told_as_they_are_replayed() {
         let told = |load: f64| {
             let plan = HistoryPlan { has_feedback: true, load, ..HistoryPlan::default() };
-            of_every_history(&Counts::default(), &plan).join(" ")
+            of_every_history(&Counts::default(), (&plan, 1.0)).join(" ")
         };
         assert!(told(1.0).contains("after the recorded think times; under open ones"));
         assert!(told(1.8).contains("after the recorded think times divided by 1.8; under open"));

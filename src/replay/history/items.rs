@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::gpus::{self, Models};
 use super::over_time::OverTime;
+use super::overcommit::RecordedLoad;
 use super::{Counts, HistoryPlan, KilledTasks};
 use crate::facts::FactError;
 use crate::facts::events::{Event, add_optional_cells};
@@ -205,7 +206,7 @@ impl Items {
         bucket: u32,
         windows: Windows,
         plan: &HistoryPlan,
-        models: Option<&Models>,
+        (models, recorded): (Option<&Models>, Option<&RecordedLoad<'_>>),
     ) -> Result<Self, FactError> {
         let mut columns = vec!["memory_request", "scheduling_class", "different_machines", "user"];
         let known = [REQUESTED, PRECEDING].into_iter();
@@ -219,7 +220,7 @@ impl Items {
         let tasks = Tasks::read_beside(lake, bucket, windows, Usage::Skip, &columns, take)?;
         let draws = Draws::new(plan.seed, Purpose::Sample);
         let mut all = Self {
-            over_time: OverTime::new(first_event_us(lake), windows, plan),
+            over_time: OverTime::new(plan.span_us(first_event_us(lake), windows)),
             ..Self::default()
         };
         all.counts.in_lake = tasks.len() as u64;
@@ -227,6 +228,9 @@ impl Items {
             all.tasks.reserve_exact(tasks.len());
         }
         tasks.for_each(|view| {
+            if let Some(recorded) = recorded {
+                recorded.add(view.attempts);
+            }
             if draws.uniform(view.job_id.cast_unsigned(), 0) < plan.sample
                 && let Some(item) = all.item(view, (&tasks, &cells), windows, plan)
             {

@@ -21,13 +21,6 @@ use crate::replay::room::Room;
 use crate::replay::workload::UNITS;
 use crate::schema::{ROW_ID, SYSTEM_MACHINE, Source, Table};
 
-#[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
-#[expect(clippy::cast_possible_truncation, reason = "a conversion to whole numbers saturates")]
-#[expect(clippy::cast_sign_loss, reason = "factors are above 0")]
-fn overcommitted(amount: u64, factor: f64) -> u64 {
-    if factor == 1.0 { amount } else { (amount as f64 * factor).round() as u64 }
-}
-
 /// A machine event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct MachineEvent {
@@ -53,7 +46,7 @@ pub struct Fleet {
     pub too_late: u64,
 }
 
-/// Reads the machines of a lake; events up to the start of the plan apply from the start, and those
+/// Reads the machines of a lake, with their own capacities; events up to the start of the plan apply from the start, and those
 /// after `end_us` not at all.
 pub fn fleet(
     lake: &Lake,
@@ -112,12 +105,9 @@ fn machines(
     let mut cluster = Cluster::of_speeds(Vec::new());
     // If the CPU is unknown, a Google machine has none, and any other has one.
     let without = if source.is_google() { 0 } else { UNITS };
-    let capacity = |event: &MachineEvent| {
-        let of = |amount: u64| overcommitted(amount, plan.overcommit);
-        Room {
-            cpu: of(event.cpu.map_or(without, units)),
-            memory: event.memory.map(|memory| of(units(memory))),
-        }
+    let capacity = |event: &MachineEvent| Room {
+        cpu: event.cpu.map_or(without, units),
+        memory: event.memory.map(units),
     };
     let (mut lacks_cpu, mut too_late) = (Vec::new(), 0);
     for event in &events {
@@ -200,9 +190,8 @@ mod tests {
             kinds,
             [Change::Leaves, capacity(UNITS), Change::Joins, capacity(UNITS / 4 * 3)]
         );
-        let plan = HistoryPlan { overcommit: 1.5, ..HistoryPlan::default() };
-        let cluster =
-            machines(events.clone(), &plan, i64::MAX, Source::Google2011).unwrap().cluster;
+        let mut cluster = cluster;
+        cluster.overcommit(1.5);
         assert_eq!(cluster.cpu, [UNITS / 4 * 3, UNITS / 4 * 3]);
         let larger = Room { cpu: UNITS / 8 * 9, memory: Some(UNITS / 8 * 3) };
         assert_eq!(cluster.changes[3].change, Change::Capacity(larger));

@@ -3,11 +3,9 @@
 //! In: the tasks of a replay with their recorded attempts. Out: [`OverTime`], to be drawn beside the
 //! policies. Times are as recorded, whatever the load of the plan.
 
-use super::HistoryPlan;
 use super::numbers::units;
 use crate::facts::tasks::Attempt;
-use crate::facts::window::Windows;
-use crate::replay::cluster::{Change, Cluster};
+use crate::replay::cluster::Cluster;
 use crate::replay::metrics::{STRETCHES, Stretches};
 use crate::units::micros_to_seconds;
 
@@ -32,11 +30,9 @@ pub struct AtTime {
 }
 
 impl OverTime {
-    /// Nothing yet, from the first event in the replayed part of the history to its end.
-    pub(super) fn new(first_us: i64, windows: Windows, plan: &HistoryPlan) -> Self {
-        let from_us = plan.from_us.max(first_us);
-        let until_us = plan.until_us.unwrap_or(i64::MAX).min(windows.task_end_us);
-        let none = Stretches::new([from_us, until_us], STRETCHES);
+    /// Nothing yet, between two instants, µs.
+    pub(super) fn new(span_us: [i64; 2]) -> Self {
+        let none = Stretches::new(span_us, STRETCHES);
         Self { waiting: none.clone(), cpu: none }
     }
 
@@ -86,12 +82,7 @@ fn capacity(cluster: &Cluster, mut there: Stretches) -> Stretches {
     for event in &cluster.changes {
         let (is_present, cpu, since_us) = &mut machines[event.machine as usize];
         let before = (*is_present, *cpu);
-        match event.change {
-            Change::Joins => *is_present = true,
-            Change::Leaves => *is_present = false,
-            Change::Capacity(room) => *cpu = room.cpu,
-            Change::Speed(_) | Change::Cores(_) => {}
-        }
+        event.change.apply(is_present, cpu);
         if before.0 {
             there.add([*since_us, event.at_us], before.1);
         }
@@ -107,20 +98,13 @@ fn capacity(cluster: &Cluster, mut there: Stretches) -> Stretches {
 mod tests {
     use super::*;
     use crate::facts::tasks::EndedBy;
-    use crate::facts::window::OpenAttempts;
-    use crate::replay::cluster::MachineChange;
+    use crate::replay::cluster::{Change, MachineChange};
     use crate::replay::room::Room;
 
     /// Promise: the requests of all attempts over the capacity that was there, counted once.
     #[test]
     fn the_record_is_a_share_of_what_the_machines_have() {
-        let windows = Windows {
-            job_end_us: 4_000,
-            task_end_us: 4_000,
-            first_us: 0,
-            open_attempts: OpenAttempts::JobEnd,
-        };
-        let mut record = OverTime::new(0, windows, &HistoryPlan::default());
+        let mut record = OverTime::new([0, 4_000]);
         let attempt = |start_us, end_us, ran_us| Attempt {
             start_us,
             end_us,

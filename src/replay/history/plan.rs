@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::overcommit::Overcommit;
+use crate::facts::window::Windows;
 use crate::replay::workload::Estimates;
 
 /// The part of a history that is replayed, and how.
@@ -18,7 +20,7 @@ pub struct HistoryPlan {
     /// Factor of the arrival rate.
     pub load: f64,
     /// Factor of the machines' capacities.
-    pub overcommit: f64,
+    pub overcommit: Overcommit,
     /// How much work a copy or a restart has.
     pub reruns: RerunWork,
     /// When a task is killed that was killed while it ran in the record.
@@ -39,13 +41,21 @@ impl Default for HistoryPlan {
             sample: 1.0,
             machines: 1.0,
             load: 1.0,
-            overcommit: 1.0,
+            overcommit: Overcommit::Factor(1.0),
             reruns: RerunWork::Same,
             killed: KilledTasks::Age,
             estimates: Estimates::Requested,
             has_feedback: false,
             seed: 0,
         }
+    }
+}
+
+impl HistoryPlan {
+    /// The replayed part of a history: from its first event, or later, to its end, µs.
+    pub(super) fn span_us(&self, first_us: i64, windows: Windows) -> [i64; 2] {
+        let until_us = self.until_us.unwrap_or(i64::MAX);
+        [self.from_us.max(first_us), until_us.min(windows.task_end_us)]
     }
 }
 

@@ -26,6 +26,8 @@ pub struct History {
     pub over_time: Option<OverTime>,
     /// Tasks that ask for GPUs, of which no machine records any: the workload leaves them out.
     pub unchecked_gpus: u64,
+    /// The factor of the machines' capacities.
+    pub overcommit: f64,
     /// The assumptions, as sentences.
     pub assumptions: Vec<String>,
 }
