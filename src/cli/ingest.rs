@@ -152,27 +152,19 @@ fn show(outcome: &IngestOutcome) {
     for (table, parts) in tables {
         let rows: u64 = parts.iter().map(|part| part.rows).sum();
         let numbers: Vec<u32> = parts.iter().map(|part| part.part).collect();
-        let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
-        for (reason, count) in parts.iter().flat_map(|part| &part.rejects) {
-            *reasons.entry(reason).or_default() += count;
-        }
-        console::note(format!(
-            "{table}: {} of {} ({})",
-            counted(rows, "row"),
-            counted(parts.len() as u64, "part"),
-            jobfate::lake::manifest::ranges(&numbers),
-        ));
-        // A log has the same remarks for jobs and for their tasks.
-        for (wording, count) in parts.iter().flat_map(|part| &part.remarks) {
-            if said.insert(wording) {
-                console::note(format!("{table}: {wording}: {}", grouped(*count)));
+        let reasons = summed(parts.iter().flat_map(|part| &part.rejects));
+        let (rows, count) = (counted(rows, "row"), counted(parts.len() as u64, "part"));
+        let numbers = jobfate::lake::manifest::ranges(&numbers);
+        console::note(format!("{table}: {rows} of {count} ({numbers})"));
+        // A log mostly has the same remarks for jobs and for their tasks.
+        for (wording, count) in summed(parts.iter().flat_map(|part| &part.remarks)) {
+            if said.insert((wording, count)) {
+                console::note(format!("{table}: {wording}: {}", grouped(count)));
             }
         }
         if !reasons.is_empty() {
-            let list: Vec<String> = reasons
-                .iter()
-                .map(|(reason, count)| format!("{reason} {}", grouped(*count)))
-                .collect();
+            let told = |(reason, count)| format!("{reason} {}", grouped(count));
+            let list: Vec<String> = reasons.into_iter().map(told).collect();
             console::warn(format!(
                 "{table}: lines without a row: {}; see `rejects/{table}/` in the lake",
                 list.join(", ")
@@ -183,6 +175,15 @@ fn show(outcome: &IngestOutcome) {
         console::note(format!("already in the lake: {}", counted(outcome.skipped as u64, "part")));
     }
     show_failed(&outcome.failed);
+}
+
+/// The sums of counts by their names.
+fn summed<'a>(counts: impl Iterator<Item = (&'a String, &'a u64)>) -> BTreeMap<&'a str, u64> {
+    let mut sums = BTreeMap::new();
+    for (name, count) in counts {
+        *sums.entry(name.as_str()).or_default() += count;
+    }
+    sums
 }
 
 /// Shows each fault once, with the files that have it: a log fails with every table that it fills,

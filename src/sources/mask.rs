@@ -20,6 +20,7 @@ use super::digest::hex;
 use super::map::Map;
 use super::records::fields::expand_nodes;
 use super::records::numbers::{NAMED_FROM, named_index};
+use super::records::states::spelt;
 use super::rows::{Cells, ColumnData, RowBlock};
 use crate::schema::{SYSTEM_MACHINE, Source};
 
@@ -213,10 +214,12 @@ impl<'m> Masker<'m> {
                 // What follows may name the user who did it.
                 "state" | "end_reason" => match self.map {
                     None => hidden.push_str(text.split(' ').next().unwrap_or_default()),
-                    Some(map) => match spelt(map, &text) {
-                        Some(spelt) => hidden.push_str(spelt),
-                        None => hidden.push_str(&self.name("state", &text)),
-                    },
+                    Some(map) => {
+                        match map.entry(&text).and_then(|(known, _)| spelt(known, &text)) {
+                            Some(spelt) => hidden.push_str(spelt),
+                            None => hidden.push_str(&self.name("state", &text)),
+                        }
+                    }
                 },
                 "node_list" => {
                     let hosts = hosts_of(&text);
@@ -251,15 +254,6 @@ impl<'m> Masker<'m> {
         let mask = self.mask;
         *self.numbers.entry((kind, number)).or_insert_with(|| mask.number(kind, number))
     }
-}
-
-/// The part of a state that a map spells: all of it, or the beginning before a `*`, if any.
-fn spelt<'s>(map: &Map, state: &'s str) -> Option<&'s str> {
-    let spelt = match map.entry(state)?.0.strip_suffix('*') {
-        None => state,
-        Some(begin) => state.get(..begin.len())?.trim_end(),
-    };
-    Some(spelt).filter(|spelt| !spelt.is_empty())
 }
 
 /// The most machines of one list that are hashed one by one. A longer list has one hash; otherwise

@@ -66,6 +66,11 @@ impl<T> Shared<T> {
 }
 
 impl Files {
+    /// The first of them, if there are several.
+    pub(super) fn first(&self) -> Option<&PathBuf> {
+        self.paths.first()
+    }
+
     /// The events that several files contain, found by `find`; `None` for fewer than two files.
     ///
     /// # Errors

@@ -12,8 +12,9 @@ use crate::sources::map::{Field, Form, Map};
 use crate::sources::records::accounted::Accounted;
 use crate::sources::records::amounts::{mean_us, narrow};
 use crate::sources::records::clock::{Clock, times};
+use crate::sources::records::clusters::Clusters;
 use crate::sources::records::fields::span_us;
-use crate::sources::records::states::Fate;
+use crate::sources::records::states::{Fate, spelt};
 use crate::sources::records::told::{Times, Told};
 use crate::sources::records::{
     FINISH, Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats,
@@ -35,9 +36,13 @@ pub(in crate::sources) fn parser(
         return Err(SourceError::new(&part.path, SourceErrorKind::NoMap));
     };
     let zone = part.reading.zone.as_ref().or(map.zone.as_ref());
-    let format = |path: &Path, begin: &[u8], part| {
+    let of = |path: &Path, begin: &[u8], part| {
         Mapped::of(begin, part, map, zone)
             .map_err(|mistake| SourceError::new(path, SourceErrorKind::Map(Box::new(mistake))))
+    };
+    let clusters = Clusters::of(part, begin, of)?;
+    let format = |path: &Path, begin: &[u8], part| {
+        Ok(Mapped { clusters: clusters.clone(), ..of(path, begin, part)? })
     };
     let header = vec![("map".to_owned(), map.text().to_owned()), Clock::told(zone)];
     let mapped = format(&part.path, begin, part.part)?;
@@ -52,6 +57,7 @@ pub(in crate::sources) struct Mapped {
     places: [Option<usize>; Field::ALL.len()],
     pub(super) rows: TableRows,
     clock: Clock,
+    clusters: Clusters,
     part: u32,
 }
 
@@ -71,7 +77,8 @@ impl Mapped {
         for (idx, column) in map.columns.iter().enumerate() {
             places[column.field as usize].get_or_insert(idx);
         }
-        Ok(Self { map: Arc::clone(map), places, rows, clock, part })
+        let clusters = Clusters::default();
+        Ok(Self { map: Arc::clone(map), places, rows, clock, clusters, part })
     }
 }
 
@@ -87,7 +94,7 @@ impl RecordFormat for Mapped {
         }
         let (map, places) = (&self.map, &self.places);
         let row = Row { map, places, rows: &self.rows, clock: &self.clock };
-        record(&row, row_id(self.part, line.number), remarks)
+        record(&row, &mut self.clusters, row_id(self.part, line.number), remarks)
     }
 
     fn separator_of_quotes(&self) -> Option<u8> {
@@ -227,6 +234,7 @@ fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told
 /// An attempt of a job; `None` for a state that the map skips.
 fn record<'a>(
     row: &Row<'a>,
+    clusters: &mut Clusters,
     line: i64,
     remarks: &mut Remarks,
 ) -> Result<Option<Record<'a>>, Fault> {
@@ -236,8 +244,9 @@ fn record<'a>(
         return Ok(None);
     }
     let name = row.text(Field::Job)?;
+    let elsewhere = clusters.number_elsewhere(row.text(Field::Cluster)?, name, remarks);
     let job_id = match name {
-        Some(name) => job_number(name),
+        Some(name) => elsewhere.unwrap_or_else(|| job_number(name)),
         None if row.places[Field::Job as usize].is_some() => {
             return Err(("job", RejectReason::EmptyMandatory));
         }
@@ -298,7 +307,10 @@ fn accounted<'a>(
         qos: row.text(Field::Qos)?,
         cluster: row.text(Field::Cluster)?,
         state,
-        end_reason: state.filter(|_| told.life.end.is_some()),
+        // `CANCELLED*` is one reason, whoever did it.
+        end_reason: state.filter(|_| told.life.end.is_some()).map(|state| {
+            row.map.entry(state).and_then(|entry| spelt(&entry.0, state)).unwrap_or(state)
+        }),
         exit_code: row.text(Field::ExitCode)?,
         node_count: row.count(Field::Nodes)?,
         nodes: row.text(Field::Machines)?.filter(|_| has_run),

@@ -431,6 +431,83 @@ fn a_proposal_reads_the_table_that_it_was_made_for() {
 }
 
 #[test]
+fn what_a_proposal_had_to_guess_is_to_be_checked() {
+    let of = |text: &str| propose(text.as_bytes()).unwrap().text;
+    let line = |text: &str, begin: &str| {
+        let text = of(text);
+        let line = text.lines().find(|line| line.starts_with(begin));
+        line.unwrap_or_else(|| panic!("{begin} is not in:\n{text}")).to_owned()
+    };
+    let dates = |one: &str, other: &str| {
+        line(&format!("job,start,end\n1,{one},{one}\n2,{other},{other}\n"), "start = ")
+    };
+    let either = dates("03/04/2024 10:00", "05/04/2024 10:00");
+    assert!(either.contains("\"%m/%d/%Y %H:%M\" }  # CHECK: day and month"), "{either}");
+    assert!(!dates("03/04/2024 10:00", "05/24/2024 10:00").contains("CHECK"));
+    assert!(dates("03/04/2024 10:00", "25/04/2024 10:00").ends_with("\"%d/%m/%Y %H:%M\" }"));
+    let numbers = |at: &str| line(&format!("job,start,end\n1,{at},{at}\n"), "start = ");
+    assert!(numbers("86400").contains("CHECK: small numbers"));
+    assert!(!numbers("1704067200").contains("CHECK"));
+    let names =
+        of("Job ID,CPU cores,GPU count,Queue Wait (hours),Wall limit (h),queued,began,Endezeit\n\
+        1,2,3,0.5,4,2024-01-01T00:00:00Z,2024-01-01T00:30:00Z,2024-01-01T01:00:00Z\n");
+    for line in [
+        "cpus = \"CPU cores\"",
+        "gpus = \"GPU count\"",
+        "wait = { column = \"Queue Wait (hours)\", unit = \"h\" }",
+        "time_limit = { column = \"Wall limit (h)\", unit = \"h\" }",
+        "submit = \"queued\"",
+        "start = \"began\"",
+        "end = \"Endezeit\"",
+    ] {
+        assert!(names.contains(line), "{line} is not in:\n{names}");
+    }
+    let nested =
+        of("{\"id\":1,\"t\":{\"start\":1704067200,\"end\":1704067300},\"state\":\"ok\"}\n");
+    assert!(nested.contains("start = { column = \"t.start\""), "{nested}");
+}
+
+/// Promise: two clusters may have jobs of one number; those of the first keep theirs.
+#[test]
+fn jobs_of_two_clusters_are_not_one_job() {
+    let map =
+        "[columns]\njob='j'\ncluster='c'\nstart={column='a',unit='s'}\nend={column='b',unit='s'}\n";
+    let rows = read(map, "j,c,a,b\n7,one,5,9\n7,two,5,9\n8,one,6,9\n", Table::JobEvents);
+    let jobs: std::collections::BTreeSet<String> =
+        (0..rows.block.row_ids.len()).map(|row| rows.cell("job_id", row)).collect();
+    assert_eq!(jobs.len(), 3, "{jobs:?}");
+    assert!(jobs.contains("7") && jobs.contains("8"), "{jobs:?}");
+}
+
+/// Promise: who ended a job is no state of its own, neither in a proposal nor as a reason.
+#[test]
+fn a_state_that_names_a_user_is_one_state() {
+    let text = "job,start,end,cpus,state\n1,1704067200,1704067300,1,CANCELLED by alice\n\
+        2,1704067200,1704067300,1,CANCELLED by 1001\n3,1704067200,1704067300,1,OUT_OF_MEMORY\n\
+        4,1704067200,1704067300,1,Aborted: exit 2\n";
+    let proposal = propose(text.as_bytes()).unwrap();
+    let states = proposal.text.split("[states]\n").nth(1).unwrap();
+    assert_eq!(
+        states,
+        "\"Aborted:*\" = \"killed\"\n\"CANCELLED*\" = \"killed\"\n\"OUT_OF_MEMORY\" = \"failed\"\n"
+    );
+    let rows = read(&proposal.text, text, Table::JobEvents);
+    let mut reasons: Vec<String> =
+        (0..rows.block.row_ids.len()).map(|row| rows.cell("end_reason", row)).collect();
+    reasons.dedup();
+    assert_eq!(reasons, ["CANCELLED", "OUT_OF_MEMORY", "Aborted:"]);
+}
+
+#[test]
+fn a_wrong_format_names_the_line_of_the_map() {
+    let text = "job,start,end\n1,03.04.2024,04.04.2024\n";
+    let map = "[columns]\njob = \"job\"\nstart = { column = \"start\", format = \"%m/%d/%Y\" }\n\
+        end = { column = \"end\", format = \"%d.%m.%Y\" }\n";
+    let shown = preview(text.as_bytes(), Map::read(map).unwrap(), None, 10).unwrap();
+    assert_eq!(shown.rows[0].cells, Err("start bad_value (line 3 of the map)".to_owned()));
+}
+
+#[test]
 fn a_table_without_a_known_job_is_to_be_checked() {
     let of = |name: &str| {
         let text = format!("{name};Startdatum;Enddatum\n7;05.03.2024 08:10;05.03.2024 09:40\n");

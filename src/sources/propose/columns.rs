@@ -23,25 +23,36 @@ pub(super) fn of_json(begin: &[u8]) -> Vec<Column> {
     let read = |line: &[u8]| serde_json::from_slice::<Value>(line.trim_ascii()).ok();
     let rows: Vec<Value> = lines.filter_map(read).collect();
     for (row_idx, row) in rows.iter().enumerate() {
-        for (name, value) in row.as_object().into_iter().flatten() {
-            let idx = columns.iter().position(|column| column.name == *name);
+        each_value(row, "", &mut |name, value| {
+            let idx = columns.iter().position(|column| column.name == name);
             let idx = idx.unwrap_or_else(|| {
-                columns.push(Column { name: name.clone(), cells: Vec::new() });
+                columns.push(Column { name: name.to_owned(), cells: Vec::new() });
                 columns.len() - 1
             });
             let text = match value {
-                Value::Null => continue,
+                Value::Null => return,
                 Value::String(text) => text.trim().to_owned(),
                 value => value.to_string(),
             };
             columns[idx].cells.resize(row_idx, String::new());
             columns[idx].cells.push(text);
-        }
+        });
     }
     for column in &mut columns {
         column.cells.resize(rows.len(), String::new());
     }
     columns
+}
+
+/// Calls `take` with every value of an object, and of the objects in it, by its path (`t.submit`).
+fn each_value<'v>(object: &'v Value, path: &str, take: &mut dyn FnMut(&str, &'v Value)) {
+    for (name, value) in object.as_object().into_iter().flatten() {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        match value {
+            Value::Object(_) => each_value(value, &path, take),
+            _ => take(&path, value),
+        }
+    }
 }
 
 /// The separator and columns of lines of fields.

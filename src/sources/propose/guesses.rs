@@ -32,12 +32,11 @@ pub(super) fn guesses(columns: &[Column]) -> Vec<Guess> {
     for &(field, names) in &NAMES {
         let of = |name: &str| {
             let (column, unit) = columns.iter().enumerate().find_map(|(idx, column)| {
-                let own = plain(&column.name);
-                let rest = own.strip_prefix(name).filter(|_| !taken.contains(&idx))?;
+                let rest = rest_after(&column.name, name).filter(|_| !taken.contains(&idx))?;
                 if rest.is_empty() {
                     return Some((idx, None));
                 }
-                let unit = UNIT_ENDS.iter().find(|(_, ends)| has(ends, rest))?.0;
+                let unit = UNIT_ENDS.iter().find(|(_, ends)| has(ends, &rest))?.0;
                 let is_own = field.kind().units().iter().any(|(known, _)| *known == unit);
                 is_own.then_some((idx, Some(unit)))
             })?;
@@ -49,6 +48,13 @@ pub(super) fn guesses(columns: &[Column]) -> Vec<Guess> {
         }
     }
     guesses
+}
+
+/// What a name of a column has after `name`; `None` if it is another name. Of a nested column, such
+/// as `times.start`, the last name counts too.
+fn rest_after(column: &str, name: &str) -> Option<String> {
+    let own = [column, column.rsplit('.').next().unwrap_or_default()];
+    own.into_iter().find_map(|own| plain(own).strip_prefix(name).map(str::to_owned))
 }
 
 /// Whether a number in a column has a comma for the decimals.

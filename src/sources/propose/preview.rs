@@ -1,5 +1,7 @@
 //! The first rows of a table as a map reads them.
 
+use std::sync::Arc;
+
 use crate::notation::Mistake;
 use crate::sources::map::{FATES, Map};
 use crate::sources::mapped::Mapped;
@@ -37,7 +39,8 @@ pub fn preview(
     count: usize,
 ) -> Result<Preview, Mistake> {
     let zone = zone.cloned().or_else(|| map.zone.clone());
-    let mut format = Mapped::of(begin, 0, &map.into(), zone.as_ref())?;
+    let map = Arc::new(map);
+    let mut format = Mapped::of(begin, 0, &map, zone.as_ref())?;
     let (mut shown, mut remarks) = (Vec::new(), Remarks::default());
     let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
     let end = memchr::memrchr(b'\n', begin).unwrap_or(begin.len());
@@ -49,13 +52,23 @@ pub fn preview(
         let cells = match format.record(line, &mut remarks) {
             Ok(None) => return true,
             Ok(Some(record)) => Ok(cells_of(&record)),
-            Err((column, reason)) => Err(format!("{column} {}", reason.name()).trim().to_owned()),
+            Err((column, reason)) => {
+                let place = line_of(&map, column).map(|line| format!(" (line {line} of the map)"));
+                let said = format!("{column} {}{}", reason.name(), place.unwrap_or_default());
+                Err(said.trim().to_owned())
+            }
         };
         shown.push(PreviewRow { line: line.number, cells });
         true
     });
     let remarks = remarks.all().map(|(wording, count)| (wording.to_owned(), count)).collect();
     Ok(Preview { rows: shown, remarks })
+}
+
+/// The line of a map that names a field, from 1.
+fn line_of(map: &Map, field: &str) -> Option<usize> {
+    let column = map.columns.iter().find(|column| column.field.name() == field)?;
+    Some(Mistake::at(map.text(), column.spot.start, column.spot.end, "").line)
 }
 
 fn cells_of(record: &Record<'_>) -> [String; 8] {

@@ -138,6 +138,25 @@ fn time_of(column: &Column) -> Option<(String, Stamp)> {
     Some((format!("unit = \"{unit}\""), stamp))
 }
 
+/// The form of times in seconds.
+const SECONDS: &str = "unit = \"s\"";
+
+/// Whether times fit several patterns, such as day before month and month before day.
+fn is_ambiguous(column: &Column) -> bool {
+    let cells: Vec<&str> = told(column).collect();
+    let fits = |text: &&&str| {
+        let pattern = Pattern::read(text).ok();
+        pattern.is_some_and(|known| cells.iter().all(|cell| known.stamp(cell.as_bytes()).is_some()))
+    };
+    1 < PATTERNS.iter().filter(fits).take(2).count()
+}
+
+/// Whether numbers are too small for seconds since 1970: they end before March 1973.
+fn is_small(column: &Column) -> bool {
+    let numbers = told(column).filter_map(|cell| scaled(cell.as_bytes(), 1, false));
+    numbers.max().is_some_and(|most| most < 100_000_000)
+}
+
 /// The line of a column.
 fn line_of(columns: &[Column], guesses: &[Guess], guess: &Guess, is_comma: bool) -> Line {
     let column = &columns[guess.column];
@@ -153,6 +172,12 @@ fn line_of(columns: &[Column], guesses: &[Guess], guess: &Guess, is_comma: bool)
         Kind::Text | Kind::Count => Line { check: doubt(guess.field, told(column)), ..plain },
         Kind::Time => match time_of(column) {
             Some((more, _)) if more.is_empty() => plain,
+            Some((more, _)) if is_ambiguous(column) => {
+                with(&more, Some("day and month may be the other way round"))
+            }
+            Some((more, _)) if more == SECONDS && is_small(column) => {
+                with(&more, Some("small numbers: seconds since any time?"))
+            }
             Some((more, _)) => with(&more, None),
             None => with("format = \"iso\"", Some("the format of its times is not known")),
         },
@@ -233,12 +258,19 @@ fn states(column: &Column) -> String {
         // `CANCELLED by 1001`.
         let is_begin = |known: &str| 6 < known.len() && word.starts_with(known);
         let begun = || FATE_WORDS.iter().find(|(_, words)| words.split(' ').any(is_begin));
-        let state = quoted(state);
-        let line = known.or_else(begun).map_or_else(
-            || format!("# {state} = \"...\"  # CHECK: what does it mean?\n"),
-            |(fate, _)| format!("{state} = \"{fate}\"\n"),
-        );
-        text.push_str(&line);
+        let line = match known.or_else(begun) {
+            None => format!("# {} = \"...\"  # CHECK: what does it mean?\n", quoted(state)),
+            Some((fate, words)) => {
+                // What follows the word, such as who did it, differs from row to row.
+                let first = state.split_whitespace().next().unwrap_or_default();
+                let is_word = known.is_none() && has(words, &plain(first));
+                let state = if is_word { format!("{first}*") } else { state.to_owned() };
+                format!("{} = \"{fate}\"\n", quoted(&state))
+            }
+        };
+        if !text.ends_with(&format!("\n{line}")) {
+            text.push_str(&line);
+        }
     }
     text
 }

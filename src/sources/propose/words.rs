@@ -16,24 +16,27 @@ pub(super) const NAMES: [(Field, &str); 24] = [
     (
         Field::Submit,
         "submit submittime submitted submittedtime submission submissiontime qtime created \
-        createtime creationtime adt eingereicht eingereichtam abgeschickt abgeschicktam \
+        queued queuedat createtime creationtime adt eingereicht eingereichtam abgeschickt abgeschicktam \
         einreichung einreichungszeit abgabe abgabezeit submitdatum einreichungsdatum abgabedatum",
     ),
     (
         Field::Start,
-        "start starttime started startedat begin begintime begun sdt beginn gestartet gestartetam \
+        "start starttime started startedat begin begintime begun began sdt beginn gestartet gestartetam \
         startzeit startzeitpunkt begonnen begonnenam anfang startdatum beginndatum startdate",
     ),
     (
         Field::End,
         "end endtime ended finish finishtime finished finishedat completed stop stoptime edt \
-        ende beendet beendetam endzeit endzeitpunkt fertig fertigam enddatum enddate",
+        ende beendet beendetam endzeit endezeit endzeitpunkt fertig fertigam enddatum enddate",
     ),
     (
         Field::Run,
         "runtime run elapsed elapsedraw duration walltime wallclock laufzeit dauer rechenzeit",
     ),
-    (Field::Wait, "wait waittime waiting queuetime wartezeit wartedauer gewartet"),
+    (
+        Field::Wait,
+        "wait waittime waiting queuetime queuewait queuewaittime wartezeit wartedauer gewartet",
+    ),
     (
         Field::State,
         "state status jobstate jobstatus exitstate result outcome zustand ergebnis exitcode \
@@ -41,15 +44,18 @@ pub(super) const NAMES: [(Field, &str); 24] = [
     ),
     (
         Field::Cpus,
-        "cpus cpu cores ncpus alloccpus reqcpus processors nproc numcpus cpunum numcoresalloc \
+        "cpus cpu cores cpucores cpucount corecount ncpus alloccpus reqcpus processors nproc numcpus cpunum numcoresalloc \
         numcores cnumr slots kerne cpukerne prozessoren anzahlkerne",
     ),
     (Field::Memory, "memory mem reqmem ram memreq memalloc speicher arbeitsspeicher hauptspeicher"),
-    (Field::Gpus, "gpus gpu ngpus numgpus gpunum numgpusalloc gpuanzahl grafikkarten"),
+    (
+        Field::Gpus,
+        "gpus gpu gpucount gpucards ngpus numgpus gpunum numgpusalloc gpuanzahl grafikkarten",
+    ),
     (Field::GpuModel, "gpumodel gputype gpuspec"),
     (
         Field::TimeLimit,
-        "timelimit limit walltimelimit reqtime requestedtime requestedwalltime zeitlimit \
+        "timelimit limit walltimelimit walllimit reqtime requestedtime requestedwalltime zeitlimit \
         zeitgrenze elpl",
     ),
     (Field::CpuTime, "cputime totalcpu cpuzeit"),

@@ -26,6 +26,7 @@
 pub(super) mod accounted;
 pub(super) mod amounts;
 pub(super) mod clock;
+pub(super) mod clusters;
 pub(super) mod fields;
 mod fleet;
 mod history;

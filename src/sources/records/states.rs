@@ -84,6 +84,15 @@ pub(in crate::sources) fn state_of(
     found.ok_or((column, fault))
 }
 
+/// The part of a state that a pattern spells: all of it, or the beginning before its `*`, if any.
+pub(in crate::sources) fn spelt<'s>(pattern: &str, state: &'s str) -> Option<&'s str> {
+    let spelt = match pattern.strip_suffix('*') {
+        None => state,
+        Some(begin) => state.get(..begin.len())?.trim_end(),
+    };
+    Some(spelt).filter(|spelt| !spelt.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -179,10 +179,12 @@ pub(in crate::sources) fn seen_as(text: &[u8]) -> bool {
         };
         let has_times = columns.iter().flatten().any(is_times);
         // With `|`, an export without a state or without times is recognised, so that the error
-        // names the missing column; with other separators it may be any table.
+        // names the missing column; with other separators it may be any table, such as one with
+        // `job_id` and `cpus`.
+        let is_own = names_jobs(&columns) || columns.iter().all(Option::is_some);
         return match separator {
             b'|' => has_times || names_jobs(&columns),
-            _ => has_times && columns.contains(&Some(Col::State)),
+            _ => has_times && is_own && columns.contains(&Some(Col::State)),
         };
     }
     let fields: Vec<&[u8]> = line.split(|&byte| byte == b'|').collect();

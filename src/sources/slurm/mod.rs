@@ -40,6 +40,7 @@ use super::folder::RawPart;
 use super::records::accounted::Accounted;
 use super::records::amounts::{float, nodes_in_lists, tally};
 use super::records::clock::{Clock, first};
+use super::records::clusters::Clusters;
 use super::records::fields::{Fields, span_us, whole};
 use super::records::states::{Fate, loosely_named, state_of};
 use super::records::{
@@ -62,7 +63,11 @@ use self::columns::{Col, Layout};
 /// A parser for one table of a log.
 pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Slurm>, SourceError> {
     let zone = part.reading.zone.as_ref();
-    let format = |path: &Path, begin: &[u8], part| Slurm::of(path, begin, part, zone);
+    let of = |path: &Path, begin: &[u8], part| Slurm::of(path, begin, part, zone);
+    let clusters = Clusters::of(part, begin, of)?;
+    let format = |path: &Path, begin: &[u8], part| {
+        Ok(Slurm { clusters: clusters.clone(), ..of(path, begin, part)? })
+    };
     let slurm = format(&part.path, begin, part.part)?;
     let header = vec![("columns".to_owned(), slurm.layout.names.clone()), Clock::told(zone)];
     let repeats = part.reading.files.repeats(|paths| find_repeats(paths, format))?;
@@ -74,8 +79,7 @@ pub(super) struct Slurm {
     layout: Layout,
     fields: Fields,
     clock: Clock,
-    /// The cluster of the first row.
-    cluster: Option<Box<str>>,
+    clusters: Clusters,
     is_begun: bool,
     part: u32,
 }
@@ -85,7 +89,7 @@ impl Slurm {
     fn of(path: &Path, begin: &[u8], part: u32, zone: Option<&Zone>) -> Result<Self, SourceError> {
         let layout = Layout::of(begin).map_err(|kind| SourceError::new(path, kind))?;
         let (fields, clock) = (Fields::default(), Clock::of(zone, ASSUMED));
-        Ok(Self { layout, fields, clock, cluster: None, is_begun: false, part })
+        Ok(Self { layout, fields, clock, clusters: Clusters::default(), is_begun: false, part })
     }
 }
 
@@ -181,17 +185,13 @@ impl RecordFormat for Slurm {
             remarks.add("steps of jobs: left out");
             return Ok(None);
         }
-        let cluster = row.text(Col::Cluster)?;
-        if let Some(cluster) = cluster.filter(|_| self.cluster.is_none()) {
-            self.cluster = Some(cluster.into());
-        }
-        let is_foreign = cluster.is_some_and(|cluster| self.cluster.as_deref() != Some(cluster));
-        if is_foreign {
-            remarks.add("jobs of another cluster: identified by cluster and job id");
-        }
+        let elsewhere = self.clusters.number_elsewhere(row.text(Col::Cluster)?, name, remarks);
         // Lines are numbered in each file.
         let line = row_id(self.part, line.number);
-        let job_id = job_number(&row, name, cluster.filter(|_| is_foreign), line, remarks)?;
+        let job_id = match elsewhere {
+            Some(number) => number,
+            None => job_number(&row, name, line, remarks)?,
+        };
         record(&row, job_id, name, remarks).map(Some)
     }
 
@@ -204,7 +204,6 @@ impl RecordFormat for Slurm {
 fn job_number(
     row: &Row<'_>,
     name: Option<&str>,
-    cluster: Option<&str>,
     line: i64,
     remarks: &mut Remarks,
 ) -> Result<i64, Fault> {
@@ -215,9 +214,6 @@ fn job_number(
         remarks.add("no job id: the number of the line");
         return Ok(line);
     };
-    if let Some(cluster) = cluster {
-        return Ok(number_of_name(format!("{cluster}/{name}").as_bytes()));
-    }
     let number = whole(row.raw(Col::JobIdRaw)).or_else(|| whole(name.as_bytes()));
     Ok(number.unwrap_or_else(|| {
         remarks.add(

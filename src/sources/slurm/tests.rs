@@ -712,6 +712,60 @@ fn jobs_of_a_second_cluster_do_not_take_the_numbers_of_the_first() {
     assert!(rows.cell("job_id", 3).starts_with('-'));
 }
 
+/// Promise: the files of a folder are one log: the jobs of two clusters are told apart in it as in
+/// one file, whichever file has which.
+#[test]
+fn jobs_of_a_second_cluster_keep_their_own_numbers_in_other_files() {
+    let header = "JobID|Cluster|State|Submit|Start|End|User\n";
+    let lines = |cluster: &str, ids: std::ops::Range<u32>| -> String {
+        let at = |second: u32| format!("2024-01-01T00:00:{second:02}Z");
+        let line = |id: u32| {
+            let [submit, start, end] = [0, 1, 2].map(|after| at(id + after));
+            format!("{id}|{cluster}|COMPLETED|{submit}|{start}|{end}|{cluster}\n")
+        };
+        ids.map(line).collect()
+    };
+    let events = |rows: &Rows| -> Vec<[String; 4]> {
+        let all = 0..rows.block.row_ids.len();
+        let of = |row| ["job_id", "time_us", "event_type", "user"].map(|name| rows.cell(name, row));
+        all.map(of).collect()
+    };
+    let files = [
+        lines("one", 0..9),
+        lines("two", 0..9),
+        lines("two", 9..12) + &lines("one", 9..12),
+        lines("three", 3..5),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (number, text) in files.iter().enumerate() {
+        let path = folder.path().join(format!("{number}.sacct"));
+        std::fs::write(path, format!("{header}{text}")).unwrap();
+    }
+    let trace = crate::sources::open_trace(folder.path(), Some(Source::Slurm), None).unwrap();
+    let whole = format!("{header}{}", files.concat());
+    let mut found: Vec<_> =
+        trace.parts[&Table::JobEvents].iter().flat_map(|part| events(&parsed_part(part))).collect();
+    let mut expected = events(&parsed(Source::Slurm, Table::JobEvents, &whole));
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    assert_eq!(found.len(), 3 * (9 + 9 + 3 + 3 + 2));
+}
+
+/// Promise: any table with a state is not taken for Slurm's, unless its columns are.
+#[test]
+fn a_table_of_ones_own_is_not_an_export() {
+    for (header, is_export) in [
+        ("job_id,user,submit,start,end,state,cpus,gpus", false),
+        ("user;submit;start;end;state;cores", false),
+        ("JobID,User,Submit,Start,End,State,mine", true),
+        ("User\tSubmit\tStart\tEnd\tState\tAllocCPUS", true),
+        ("user|start|end|state|cores", true),
+    ] {
+        assert_eq!(super::seen_as(header.as_bytes()), is_export, "{header}");
+    }
+}
+
 #[test]
 fn a_job_that_was_suspended_is_charged_for_the_time_that_it_ran() {
     let header = "JobID|State|Submit|Start|End|ElapsedRaw|NCPUS";
