@@ -85,7 +85,12 @@ fn function(text: &mut String, command: &Command) {
     for arg in first.iter().chain(&others) {
         let (key, value) = (key_of(arg), name_of(arg));
         let is_repeated = !arg.is_positional() && matches!(arg.get_action(), ArgAction::Append);
-        let value = if is_repeated { format!("Each({value})") } else { value };
+        let takes_several = arg.get_num_args().is_some_and(|count| 1 < count.min_values());
+        let value = match (is_repeated, takes_several) {
+            (true, true) => format!("Each({value}, together=True)"),
+            (true, false) => format!("Each({value})"),
+            (false, _) => value,
+        };
         let _ = writeln!(text, "            \"{key}\": {value},");
     }
     if has("format") && !has("chart_data") {

@@ -1114,7 +1114,7 @@ def replay(
     sample: Number | None = None,
     machines: Number | None = None,
     failures: Words | None = None,
-    overcommit: Number | None = None,
+    overcommit: Words | None = None,
     reruns: Literal["same", "sibling"] | None = None,
     killed: Literal["run-time", "age"] | None = None,
     estimates: Words | None = None,
@@ -1147,7 +1147,7 @@ def replay(
     sample: Share of the jobs, sampled with the seed [default: 1]
     machines: Share of the lake's machines, sampled with the seed [default: 1]
     failures: Draw failures of machines from a model of recorded ones
-    overcommit: Factor of the capacities of the lake's machines
+    overcommit: Factor by which the machines of the lake are larger
     reruns: How much work a copy or a restart has [default: same]
     killed: When to kill a task whose recorded attempt was killed
     estimates: Estimate of a task's running time for orders that plan [default: requested]
@@ -1277,7 +1277,7 @@ def report(
         "report",
         {
             "results": results,
-            "--compare": Each(compare),
+            "--compare": Each(compare, together=True),
             "--out": out,
             "--format": "parquet" if compare is not None else None,
         },

@@ -98,10 +98,10 @@ class Lake(os.PathLike[str]):
 
         lake, windows = duckdb.connect(), self._about["windows"]
         for name, about in self._about["tables"].items():
-            if about["rows"] is not None:
+            if about["rows"]:
                 files = (self.path / name / "**/*.parquet").absolute().as_posix().replace("'", "''")
                 lake.execute(f"CREATE VIEW {name} AS FROM read_parquet('{files}')")
-            else:  # Facts for which it is optional read an empty one.
+            else:  # There is no file of rows; facts for which it is optional read an empty table.
                 types = ", ".join(f'"{column["name"]}" {_TYPES.get(column["type"], "BOOLEAN")}' for column in about["columns"])
                 lake.execute(f"CREATE TABLE {name} ({types})")
         lake.execute(

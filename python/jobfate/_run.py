@@ -30,9 +30,10 @@ _TELL, _TOLD = "JOBFATE_PROGRESS", b"\x01progress "
 
 
 class Each(NamedTuple):
-    """A value whose items are given one by one, each behind the name of the option."""
+    """A value whose items are given one by one, each behind the name of the option or all behind one."""
 
     value: Any
+    together: bool = False
 
 
 class Ran(NamedTuple):
@@ -73,12 +74,14 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
     """The words of a command line; options without a value are left out."""
     words, places = [], []
     for name, value in options.items():
-        if value is None or value is False or value == Each(None):
+        if value is None or value is False or (isinstance(value, Each) and value.value is None):
             continue
         if not name.startswith("-"):
             places.extend(_items(value))
         elif value is True:
             words.append(name)
+        elif isinstance(value, Each) and value.together:
+            words.extend([name, *_items(value.value)])
         elif isinstance(value, Each):
             words.extend(f"{name}={item}" for item in _items(value.value))
         else:

@@ -193,6 +193,24 @@ def gaps():
         check(base.execute("SELECT count(*) FROM q03_attempts").fetchone()[0] > 0, "attempts without job_events")
 
 
+def compares(lake):
+    """Two folders of results are compared, however they are given."""
+    for name, cpu in [("one", "slots"), ("other", "requested")]:
+        jobfate.account(lake, cpu=cpu, out=f"kept-{name}")
+    for pair in [["kept-one", "kept-other"], (Path("kept-one"), Path("kept-other"))]:
+        same_table(jobfate.report(compare=pair), ["report", "--compare", "kept-one", "kept-other"])
+
+
+def empty_tables():
+    """A table without a row, such as the machines of a log that names none, is an empty table of DuckDB."""
+    Path("log.swf").write_text("1 0 1 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n")
+    lake = jobfate.ingest("log.swf", lake="empty")
+    check(lake.tables["machine_events"] == 0, lake.tables)
+    with lake.duckdb() as base:
+        rows = base.execute("SELECT (SELECT count(*) FROM machine_events), (SELECT count(*) FROM q01_job_outcomes)").fetchone()
+        check(rows == (0, 1), rows)
+
+
 def errors(lake):
     """Each exit code is an exception, with the sentence, its cause and the hint."""
     error = fails(jobfate.UsageError, lambda: jobfate.sweep(lake, thresholds="many"), "thresholds")
@@ -276,6 +294,8 @@ def main():
         outcomes_drawn(lake)
         holds(lake)
         gaps()
+        compares(lake)
+        empty_tables()
         interrupt(progress())
         analysis = jobfate.analyze(lake=lake, out="found")
         fails(TypeError, lambda: analysis.results["sweep"].chart("sweep-plane").data, "chart-data")
