@@ -344,7 +344,7 @@ def describe(
     by_own_end: bool = False,
     censored: Literal["include", "exclude"] | None = None,
     waits: Literal["all", "started", "ended"] | None = None,
-    group_by: Literal["class", "priority", "user", "reason", "qos"] | None = None,
+    group_by: Literal["class", "priority", "user", "reason", "qos", "account", "queue"] | None = None,
     open_attempts: Literal["job-end", "window-end"] | None = None,
     engine: Literal["native", "polars", "spark"] | None = None,
     master: Word | None = None,
@@ -620,7 +620,7 @@ def account(
     classes: How outcomes are defined: sequence or terminal [default: sequence]
     resource: What is added up [default: cpu]
     memory: What memory means
-    group_by: Split the outcomes by class, priority, user, reason or qos
+    group_by: Split the outcomes by user, account, queue or other columns
     by_reason: Split each outcome by the reason why the jobs ended
     open_attempts: When an attempt without a recorded end is closed [default: job-end]
     engine: The engine that computes the facts [default: native]
@@ -737,7 +737,7 @@ def sweep(
     price: Number | None = None,
     bootstrap: Number | None = None,
     seed: Number | None = None,
-    group_by: Literal["class", "priority", "user", "reason", "qos"] | None = None,
+    group_by: Literal["class", "priority", "user", "reason", "qos", "account", "queue"] | None = None,
     spare_finishing: bool = False,
     harmed: Number | None = None,
     open_attempts: Literal["job-end", "window-end"] | None = None,
@@ -767,7 +767,7 @@ def sweep(
     price: Price of a harmed job, in CPU-seconds [default: 3600]
     bootstrap: Resamplings of jobs for confidence intervals, 0 for none [default: 0]
     seed: Seed of the resampling [default: 1]
-    group_by: Split the sweep by class, priority, user, reason or qos
+    group_by: Split the sweep by user, account, queue or other columns
     spare_finishing: Do not condemn tasks that have finished
     harmed: List the harmed jobs of one threshold instead of the sweep
     open_attempts: When an attempt without a recorded end is closed [default: job-end]

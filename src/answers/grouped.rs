@@ -3,12 +3,11 @@
 //! In: a lake, and the groups that an answer asks for. Out: nothing, or an error that names what
 //! the lake does not record.
 
-use crate::facts::jobs::{END_REASON, QOS};
+use crate::facts::jobs::{ACCOUNT, END_REASON, LABELS, QOS};
 use crate::faults::Usage;
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::ledger::GroupBy;
-use crate::studies::load::ACCOUNT;
 
 /// Refuses a lake that does not record why jobs or tasks ended.
 ///
@@ -29,8 +28,12 @@ pub(crate) fn check_reasons(lake: &Lake, table: Table) -> Result<(), Usage> {
 pub(crate) fn check_group(lake: &Lake, group: GroupBy) -> Result<(), Usage> {
     match group {
         GroupBy::Reason => check_reasons(lake, Table::JobEvents),
-        GroupBy::Qos if lake.has(Table::JobEvents) => check_qos(lake, Table::JobEvents),
-        _ => Ok(()),
+        _ if !lake.has(Table::JobEvents) => Ok(()),
+        GroupBy::Account => check_accounts(lake, Table::JobEvents),
+        _ => match group.label() {
+            Some(label) => check_label(lake, Table::JobEvents, LABELS[label]),
+            None => Ok(()),
+        },
     }
 }
 
@@ -51,9 +54,13 @@ pub(crate) fn check_accounts(lake: &Lake, table: Table) -> Result<(), Usage> {
 /// # Errors
 /// They have none.
 pub(crate) fn check_qos(lake: &Lake, table: Table) -> Result<(), Usage> {
-    if lake.has_column(table, QOS) {
+    check_label(lake, table, QOS)
+}
+
+fn check_label(lake: &Lake, table: Table, column: &'static str) -> Result<(), Usage> {
+    if lake.has_column(table, column) {
         return Ok(());
     }
     let (source, table) = (lake.source().name(), table.name());
-    Err(Usage(format!("the source `{source}` has no column `{QOS}` in `{table}`")))
+    Err(Usage(format!("the source `{source}` has no column `{column}` in `{table}`")))
 }

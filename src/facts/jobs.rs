@@ -31,6 +31,15 @@ pub const END_REASON: &str = "end_reason";
 /// The column of the quality of service, in logs that have one.
 pub const QOS: &str = "qos";
 
+/// The column of the account or group of the user, in logs that have one.
+pub const ACCOUNT: &str = "user_group";
+
+/// The column of the queue or partition, in logs that have one.
+pub const QUEUE: &str = "queue";
+
+/// The columns of logs by which jobs can be grouped.
+pub const LABELS: [&str; 3] = [QOS, ACCOUNT, QUEUE];
+
 /// A job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
@@ -58,8 +67,8 @@ pub struct Job {
     pub scheduling_class: Option<i32>,
     /// Why it ended, in logs that record it, as a position in [`Names`].
     pub end_reason: Option<u32>,
-    /// Its quality of service, in logs that have one, as a position in [`Names`].
-    pub qos: Option<u32>,
+    /// Its cells of [`LABELS`], as positions in [`Names`]; the largest name if a job has several.
+    pub labels: [Option<u32>; LABELS.len()],
 }
 
 impl Job {
@@ -199,7 +208,7 @@ impl Jobs {
         let mut columns =
             vec![ROW_ID, "time_us", "job_id", "event_type", "user", "scheduling_class"];
         columns.extend(name);
-        let of_logs = [END_REASON, QOS].into_iter();
+        let of_logs = [END_REASON].into_iter().chain(LABELS);
         columns.extend(of_logs.filter(|column| lake.has_column(Table::JobEvents, column)));
         let batches = lake.read(Table::JobEvents, Some(bucket), &columns)?;
         Ok(Self::of(&batches))
@@ -215,7 +224,7 @@ impl Jobs {
             if is_read { names_of(batches, column, &mut names) } else { Vec::new() }
         };
         let (job_names, reasons) = (names_of_some(JOB_NAME), names_of_some(END_REASON));
-        let classes_of_service = names_of_some(QOS);
+        let labels = LABELS.map(names_of_some);
         let mut jobs: Vec<Job> = (0..histories.len())
             .map(|entity| {
                 let events = histories.events(entity);
@@ -248,7 +257,7 @@ impl Jobs {
                         .rev()
                         .find_map(|event| classes[event.row as usize]),
                     end_reason: reason_of(events, &reasons),
-                    qos: largest(&classes_of_service),
+                    labels: labels.each_ref().map(|cells| largest(cells)),
                 }
             })
             .collect();
@@ -287,7 +296,7 @@ impl Jobs {
                 name: job_names[row],
                 scheduling_class: classes[row].and_then(|class| i32::try_from(class).ok()),
                 end_reason: None,
-                qos: None,
+                labels: [None; LABELS.len()],
             })
             .collect();
         jobs.sort_unstable_by_key(|job| job.id);
@@ -387,7 +396,7 @@ mod tests {
             name: None,
             scheduling_class: None,
             end_reason: None,
-            qos: None,
+            labels: [None; LABELS.len()],
         };
         assert_eq!(job("014", 30).duration_us(100), Some(20));
         assert_eq!(job("01", 30).duration_us(100), Some(90));

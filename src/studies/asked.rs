@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::meter::Meter;
 use super::outcomes::Classes;
 use super::rules::RuleGrid;
-use crate::facts::jobs::{END_REASON, Job, QOS};
+use crate::facts::jobs::{ACCOUNT, END_REASON, Job, LABELS, QOS, QUEUE};
 use crate::units::CpuTime;
 
 /// The outcome of jobs without a row in `job_events`.
@@ -37,6 +37,10 @@ pub enum GroupBy {
     Reason,
     /// Quality of service of the job, in logs that have it
     Qos,
+    /// Account or group of the user, in logs that have it
+    Account,
+    /// Queue or partition of the job, in logs that have it
+    Queue,
 }
 
 impl GroupBy {
@@ -48,7 +52,20 @@ impl GroupBy {
             Self::User => "user",
             Self::Reason => END_REASON,
             Self::Qos => QOS,
+            Self::Account => "account",
+            Self::Queue => QUEUE,
         }
+    }
+
+    /// The position in [`LABELS`] of the column that a log has for it.
+    pub(crate) fn label(self) -> Option<usize> {
+        let column = match self {
+            Self::Qos => QOS,
+            Self::Account => ACCOUNT,
+            Self::Queue => QUEUE,
+            _ => return None,
+        };
+        LABELS.iter().position(|known| *known == column)
     }
 
     pub(super) fn key(self, row: &JobRow<'_>) -> String {
@@ -62,7 +79,7 @@ impl GroupBy {
             Self::Priority => Some(row.priority?.to_string()),
             Self::User => row.user.map(str::to_owned),
             Self::Reason => row.reason.map(str::to_owned),
-            Self::Qos => row.qos.map(str::to_owned),
+            Self::Qos | Self::Account | Self::Queue => row.labels[self.label()?].map(str::to_owned),
         }
     }
 }
@@ -112,8 +129,8 @@ pub(super) struct JobRow<'a> {
     pub name: Option<&'a str>,
     /// Why it ended.
     pub reason: Option<&'a str>,
-    /// Its quality of service.
-    pub qos: Option<&'a str>,
+    /// Its cells of [`LABELS`].
+    pub labels: [Option<&'a str>; LABELS.len()],
     /// The largest priority among its tasks.
     pub priority: Option<i32>,
     /// Tasks with at least one event.

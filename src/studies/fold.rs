@@ -434,7 +434,7 @@ pub(super) fn row_of<'a>(job: &'a Job, known: &'a Jobs, classes: Classes) -> Job
         job: Some(job),
         user: name(job.user),
         reason: name(job.end_reason),
-        qos: name(job.qos),
+        labels: job.labels.map(name),
         name: name(job.name),
         outcome: usize::from(match classes {
             Classes::Sequence => job.by_sequence,

@@ -43,8 +43,8 @@ pub fn check(lake: &Lake, asked: &Asked) -> Result<(), Usage> {
     if asked.groups.contains(&GroupBy::Reason) {
         return refused("no query gives the reason why a job ended: leave --engine out");
     }
-    if asked.groups.contains(&GroupBy::Qos) {
-        return refused("no query gives the quality of service of a job: leave --engine out");
+    if let Some(by) = asked.groups.iter().find(|by| by.label().is_some()) {
+        return refused(&format!("no query gives the {} of a job: leave --engine out", by.name()));
     }
     if asked.meter == Meter::Memory(MemoryDefinition::Used) {
         return refused(

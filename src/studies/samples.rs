@@ -252,10 +252,10 @@ impl Split {
             None => Group::All,
             Some(GroupBy::Priority) => number(priority),
             Some(GroupBy::Class) => number(job.and_then(|job| job.scheduling_class)),
-            Some(by @ (GroupBy::User | GroupBy::Reason | GroupBy::Qos)) => {
-                let of = |job: &Job| match by {
-                    GroupBy::User => job.user,
-                    GroupBy::Qos => job.qos,
+            Some(by) => {
+                let of = |job: &Job| match (by, by.label()) {
+                    (GroupBy::User, _) => job.user,
+                    (_, Some(label)) => job.labels[label],
                     _ => job.end_reason,
                 };
                 job.and_then(of)

@@ -185,6 +185,48 @@ fn qualities_of_service_are_groups() {
     }
 }
 
+/// Promise: CPU time by account and by queue is that of the lines of the log, summed here.
+#[test]
+fn accounts_and_queues_are_groups() {
+    let jobs = [("chem", "long", 2), ("chem", "short", 3), ("bio", "long", 4), ("", "long", 5)];
+    let lines: Vec<String> = (1..)
+        .zip(jobs)
+        .map(|(id, (account, queue, cpus))| {
+            format!("{id}|COMPLETED|{ROW}|{cpus}|{account}|{queue}")
+        })
+        .collect();
+    let place = of_slurm("JobID|State|Submit|Start|End|NCPUS|Account|Partition", &lines);
+    let cpus: i32 = jobs.iter().map(|job| job.2).sum();
+    let total = place.run(&["account", "--format", "json"]).ok().json()["total"].as_f64().unwrap();
+    let a_cpu = total / f64::from(cpus);
+    for (group, expected) in [
+        ("account", vec![(Some("chem"), 5.0), (Some("bio"), 4.0), (None, 5.0)]),
+        ("queue", vec![(Some("long"), 11.0), (Some("short"), 3.0)]),
+    ] {
+        let args = ["account", "--group-by", group, "--format", "json"];
+        let rows = place.run(&args).ok().json()["rows"].clone();
+        for (name, cpus) in expected {
+            let own = rows.as_array().unwrap().iter().filter(|row| row[group].as_str() == name);
+            let cpu: f64 = own.map(|row| row["cpu"].as_f64().unwrap_or(0.0)).sum();
+            assert_eq!(cpu, cpus * a_cpu, "{group} {name:?}: {rows}");
+        }
+        for args in [
+            &["describe", "--group-by", group, "--format", "csv"][..],
+            &["sweep", "--group-by", group, "--thresholds", "3", "--format", "csv"],
+        ] {
+            let text = place.run(args).ok().stdout_text().to_owned();
+            assert!(text.contains("long") || text.contains("chem"), "{args:?}: {text}");
+        }
+    }
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    for (group, said) in [("account", "no accounts"), ("queue", "column `queue`")] {
+        let run = place.run(&["account", "--group-by", group, "--cpu", "slots"]);
+        assert_eq!(run.code, Some(2), "{}", run.stderr);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+}
+
 /// Promise: `query q14` of a lake of Slurm has the values of the log for each job.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]

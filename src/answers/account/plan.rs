@@ -57,7 +57,7 @@ pub struct AccountPlan {
     #[cfg_attr(feature = "cli", arg(long, value_enum))]
     pub memory: Option<MemoryDefinition>,
 
-    /// Split the outcomes by class, priority, user, reason or qos
+    /// Split the outcomes by user, account, queue or other columns
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "KEY,...", value_delimiter = ',', value_enum)

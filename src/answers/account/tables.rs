@@ -14,10 +14,10 @@ pub(crate) fn keyed<'a>(
 ) -> Frame {
     let known = cells.map(|cell| cell.filter(|text| *text != UNKNOWN));
     match group {
-        GroupBy::User | GroupBy::Reason | GroupBy::Qos => frame.maybe_text(group.name(), known),
         GroupBy::Class | GroupBy::Priority => {
             frame.maybe_int(group.name(), known.map(|cell| cell?.parse().ok()))
         }
+        _ => frame.maybe_text(group.name(), known),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::answers::assumed::{WaitsOf, assumed_waits, is_assumed};
 use crate::answers::study::Plan;
 use crate::defaults::Defaults;
 use crate::digits;
+use crate::facts::jobs::ACCOUNT;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
@@ -18,7 +19,7 @@ use crate::schema::Table;
 use crate::sources::zone::Zone;
 use crate::studies::ledger::{CpuDefinition, UNKNOWN};
 use crate::studies::monthly::{
-    ACCOUNT, Asked, Calendar, Covered, Monthly, Sums, covered, fold, month_count,
+    Asked, Calendar, Covered, Monthly, Sums, covered, fold, month_count,
 };
 use crate::units::{CpuTime, micros_to_seconds};
 

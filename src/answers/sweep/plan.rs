@@ -74,7 +74,7 @@ pub struct SweepPlan {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1, value_parser = crate::units::natural::<u64>))]
     pub seed: u64,
 
-    /// Split the sweep by class, priority, user, reason or qos
+    /// Split the sweep by user, account, queue or other columns
     ///
     /// One row per group, rule and threshold; shares refer to the group. In the JSON, `rows` has
     /// all groups together, and `groups` has each group.

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::FactError;
-use crate::facts::jobs::{Job, Jobs, QOS};
+use crate::facts::jobs::{ACCOUNT, Job, Jobs, QOS};
 use crate::facts::tasks::{TaskView, Tasks, Usage};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -71,9 +71,6 @@ impl By {
         matches!(self, Self::Account | Self::Qos)
     }
 }
-
-/// The column of the account.
-pub(crate) const ACCOUNT: &str = "user_group";
 
 /// The group of all users or accounts without their own group.
 pub const OTHERS: &str = "(others)";

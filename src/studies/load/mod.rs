@@ -27,7 +27,6 @@ mod sums;
 pub use capacity::{Capacity, span_of};
 pub(in crate::studies) use fold::waits;
 pub use fold::{Adding, Asked, Counts, Load, Part, Span, fold};
-pub(crate) use groups::ACCOUNT;
 pub use groups::{By, Groups};
 pub use intervals::Intervals;
 pub(in crate::studies) use jobs::whole;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::calendar::Calendar;
 use super::sums::{Monthly, Piece, Used, entry, month_of};
 use crate::facts::FactError;
-use crate::facts::jobs::{Job, Jobs, Names, TERMINAL_OUTCOMES};
+use crate::facts::jobs::{ACCOUNT, Job, Jobs, Names, QUEUE, TERMINAL_OUTCOMES};
 use crate::facts::tasks::{Attempt, EndedBy, GPU_REQUEST, TaskView, Tasks};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -17,12 +17,6 @@ use crate::studies::load::jobs::{Suspended, Times, size_class};
 use crate::studies::load::whole;
 use crate::studies::meter::Meter;
 use crate::units::{CpuRate, CpuTime};
-
-/// The column of the account.
-pub const ACCOUNT: &str = "user_group";
-
-/// The column of the queue (the partition in a Slurm log).
-const QUEUE: &str = "queue";
 
 /// The settings.
 #[derive(Clone, Debug)]

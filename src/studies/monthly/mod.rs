@@ -17,5 +17,5 @@ mod fold;
 mod sums;
 
 pub use calendar::{Calendar, Covered, covered, month_count};
-pub use fold::{ACCOUNT, Asked, fold};
+pub use fold::{Asked, fold};
 pub use sums::{Ends, Limits, Monthly, Sums, Used};
