@@ -117,6 +117,18 @@ pub fn is_date(seconds: f64) -> bool {
     315_360_000.0 <= seconds
 }
 
+/// An instant of the clock of a trace, in seconds: its date in UTC if it has one, or `2,506,200 s`.
+pub fn instant(seconds: f64) -> String {
+    if is_date(seconds) {
+        #[expect(clippy::cast_possible_truncation, reason = "an instant of a trace")]
+        #[expect(clippy::cast_sign_loss, reason = "after 1970")]
+        let second = seconds as u64;
+        format!("{} UTC", utc(second))
+    } else {
+        format!("{} s", six_digits(seconds))
+    }
+}
+
 /// A length of time with three digits: `45 s`, `12.5 min`, `3.4 h`, `29 d`.
 pub fn lasting(seconds: f64) -> String {
     if 0.0 < seconds && seconds < 0.005 {
@@ -213,6 +225,8 @@ mod tests {
         assert_eq!(utc(0), "1970-01-01 00:00:00");
         assert_eq!(utc(951_782_400), "2000-02-29 00:00:00");
         assert_eq!(utc(1_795_412_345), "2026-11-23 05:39:05");
+        assert_eq!(instant(1_795_412_345.5), "2026-11-23 05:39:05 UTC");
+        assert_eq!(instant(2_506_200.0), "2,506,200 s");
     }
 
     #[test]

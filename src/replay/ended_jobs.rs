@@ -41,6 +41,11 @@ impl EndedJobs {
         self.ended.contains(&job)
     }
 
+    /// Whether there is a job whose tasks must still be ended.
+    pub(super) fn has_any(&self) -> bool {
+        !self.now.is_empty()
+    }
+
     /// Takes the tasks of a job that has just been ended.
     pub(super) fn take(&mut self) -> Option<Vec<u32>> {
         let job = self.now.pop()?;

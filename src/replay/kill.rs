@@ -236,6 +236,11 @@ impl<'a> KillWatch<'a> {
         self.retries.as_mut().map_or(0, |retries| retries.take_wait_us(task))
     }
 
+    /// Whether a job has been ended whose tasks were not taken.
+    pub(super) fn is_ending(&self) -> bool {
+        self.jobs.has_any()
+    }
+
     /// Takes the tasks of a job that has just been ended.
     pub(super) fn take_ended(&mut self) -> Option<Vec<u32>> {
         self.jobs.take()

@@ -394,6 +394,42 @@ proptest! {
         prop_assert_eq!(run(&cluster, &workload, &policy), outcome, "same plan, same bytes");
     }
 
+    /// Promise: a job ends at the instant at which it exceeds its retries, whatever took the last one:
+    /// nothing of it begins afterwards, and what ran ends then.
+    #[test]
+    fn a_job_ends_with_its_last_retry(
+        tasks in prop::collection::vec(task(), 1..25),
+        machines in prop::collection::vec(machine(), 1..4),
+        order in prop::sample::select(vec!["priority:preempt=yes", "priority:preempt=yes,depth=1", "fifo", "random"]),
+        limit in 0_u32..3,
+        is_of_evictions in any::<bool>(),
+    ) {
+        let (workload, cluster) =
+            (workload(&tasks, 0.0), cluster(&machines, None, Notice::After(0), false));
+        let on = if is_of_evictions { "fail+evict" } else { "fail" };
+        let policy = format!("{order}+kill:k8s:backoff_limit={limit},base_s=0,on={on}");
+        let journal = run(&cluster, &workload, &policy).journal.expect("requested");
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut ended: BTreeMap<u32, i64> = BTreeMap::new();
+        for entry in journal.entries().filter(|entry| entry.task != NONE) {
+            let job = workload.job.get(entry.task);
+            if let Some(&ended_us) = ended.get(&job) {
+                prop_assert!(!entry.kind.is_begin(), "{policy}: job {job} begins again");
+                let is_late = entry.kind.is_end() && entry.machine != NONE && ended_us != entry.at_us;
+                prop_assert!(!is_late, "{policy}: job {job} still runs");
+            }
+            let counts_it = entry.kind == Kind::Fail
+                || is_of_evictions && matches!(entry.kind, Kind::Evict | Kind::Lost);
+            if counts_it {
+                let count = counts.entry(job).or_default();
+                *count += 1;
+                if limit < *count {
+                    ended.entry(job).or_insert(entry.at_us);
+                }
+            }
+        }
+    }
+
     #[test]
     fn no_task_is_lost_when_machines_come_back(
         tasks in prop::collection::vec(task(), 1..25),

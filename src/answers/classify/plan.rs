@@ -118,7 +118,7 @@ impl Choice {
             (By::Task, _) => "without an end in the loaded parts are open".to_owned(),
         };
         let of = |count: u64| digits::counted(count, self.plan.by.plural().trim_end_matches('s'));
-        let end = format!("({} s)", digits::six_digits(micros_to_seconds(end_us)));
+        let end = format!("({})", digits::instant(micros_to_seconds(end_us)));
         let (begun, open) = (outcome.left_censored, outcome.censored);
         let before =
             format!("{} that began before the window (time 0) {} included", of(begun), is(begun));

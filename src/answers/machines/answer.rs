@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answers::sentences::percent;
-use crate::digits::{grouped, is_date, lasting, six_digits, utc};
+use crate::digits::{grouped, instant, is_date, lasting, six_digits};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::studies::machines::outages::UsualLength;
@@ -205,10 +205,7 @@ impl MachinesAnswer {
 /// An instant of the trace in words.
 fn when(at_s: f64) -> String {
     if is_date(at_s) {
-        #[expect(clippy::cast_possible_truncation, reason = "an instant of the trace")]
-        #[expect(clippy::cast_sign_loss, reason = "after 1970")]
-        let second = at_s as u64;
-        format!("at {} UTC", utc(second))
+        format!("at {}", instant(at_s))
     } else {
         format!("{} after the start of the trace", lasting(at_s))
     }

@@ -48,11 +48,12 @@ pub struct ReplayPlan {
     /// order start early if they delay no reservation, as in `sjf:backfill=easy`. With `depth=N` an
     /// order can skip N tasks that fit on no machine (`easy` skips any number by default).
     /// `depth_cuts` counts the instants at which further tasks waited although a machine had free
-    /// capacity.
+    /// capacity. Under `fifo`, an evicted or lost task waits again before all others.
     ///
-    /// `easy:predict=last2` plans with the mean of the user's last two runs that had ended when a
-    /// task was submitted, at most its requested time. If a task runs longer than planned, its plan
-    /// is extended by 1, 5, 15, 30 minutes, then by 1, 2, 5, 10, 20, 50, 100 hours. These steps
+    /// `easy:predict=last2` plans with the mean of the user's last two runs (or the only one) that
+    /// had ended when a task was submitted, at most its requested time. If a task runs longer than
+    /// planned, its plan is extended by 1, 5, 15, 30 minutes, then by 1, 2, 5, 10, 20, 50, 100
+    /// hours, at most to the requested time. These steps
     /// come from later descriptions of the paper (Tsafrir, Etsion and Feitelson 2007) and were not
     /// checked in the paper itself. `easy:predict=last2,steps_min=1/5/15` sets other steps, in
     /// minutes; the last one is repeated.

@@ -190,9 +190,9 @@ pub fn selection_table(selection: &Selection, sweeps: &[Sweep], unit: &str) -> R
 /// A line about the selection: the jobs it was chosen and tested on, and the price of a harmed job.
 pub fn selection_line(selection: &Selection) -> String {
     format!(
-        "chosen on {} jobs that ended before {} s, tested on {} jobs submitted afterwards; a harmed job costs {} CPU-seconds",
+        "chosen on {} jobs that ended before {}, tested on {} jobs submitted afterwards; a harmed job costs {} CPU-seconds",
         digits::grouped(selection.train_jobs),
-        digits::six_digits(selection.split_s),
+        digits::instant(selection.split_s),
         digits::grouped(selection.test_jobs),
         digits::six_digits(selection.price)
     )

@@ -29,10 +29,11 @@ const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate repla
 /// (`depends_on`) starts once these have ended, whether they finished or not. Assumptions are
 /// printed on stderr and stored with the result. Each job is compared with the same job under the
 /// first policy. A job that ends under both policies is hurt or helped if its response times differ
-/// by more than --tolerance-s and --tolerance-share; a job that finishes only under the first
-/// policy is harmed. A heartbeat that can judge no running task is skipped. After a million
-/// heartbeats without the start or end of an attempt, the replay jumps to the last heartbeat before
-/// the next event. A policy that would need more than a billion heartbeats is refused.
+/// by more than --tolerance-s and --tolerance-share, unless a kill rule ended one of its tasks; a
+/// job that finishes only under the first policy is harmed. A heartbeat that can judge no running
+/// task is skipped. After a million heartbeats without the start or end of an attempt, the replay
+/// jumps to the last heartbeat before the next event. A policy that would need more than a billion
+/// heartbeats is refused.
 ///
 /// Memory: 100 MB, and 80 bytes for each row of the tables of events in the lake's largest bucket,
 /// per thread; in addition 500 bytes for each task that is replayed.

@@ -101,9 +101,10 @@ impl Held {
         Ok(notation.number("window_s", expected, 86_400.0, f64::MIN_POSITIVE..)?)
     }
 
-    /// The number of intervals of a length in a window.
+    /// The number of intervals of a length that fit in a window; at least one.
     pub(super) fn rows(window_s: f64, length_s: f64) -> f64 {
-        (window_s / length_s).round().max(1.0)
+        // A quotient that was rounded down is no reason for one interval less.
+        (window_s / length_s + 1e-9).floor().max(1.0)
     }
 
     /// Adds an interval, drops those that no longer fit, and returns the sums.
@@ -157,6 +158,12 @@ mod tests {
         let sums: Vec<f64> =
             (0..6).map(|bit| held.add(vec![f64::from(1 << bit)], 10.0, 30.0)[0]).collect();
         assert_eq!(sums, [1.0, 3.0, 7.0, 14.0, 28.0, 56.0]);
+        // As many intervals as fit: 60 s have one of 37 s, and 74 s have two.
+        let fits = [(60.0, 37.0), (74.0, 37.0), (110.0, 37.0), (0.3, 0.1), (86_400.0, 3600.0)];
+        assert_eq!(
+            fits.map(|(window, length)| Held::rows(window, length)),
+            [1.0, 2.0, 2.0, 3.0, 24.0]
+        );
         // A window shorter than an interval is one interval.
         assert_eq!(Held::default().add(vec![5.0], 10.0, 1.0), [5.0]);
     }

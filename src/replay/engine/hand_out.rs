@@ -28,6 +28,10 @@ impl Engine<'_> {
         } else if 0 < self.state.roomy || self.preemption.is_some() {
             self.order.refresh(&self.state);
             self.hand_out_tasks();
+            while self.has_ended_jobs() {
+                self.end_jobs();
+                self.hand_out_tasks();
+            }
         }
         if self.speculation.is_some() {
             self.hand_out_copies(Turn::AfterTasks);
@@ -54,6 +58,9 @@ impl Engine<'_> {
                 machine = self.make_room(task);
                 // The evicted tasks wait behind this task, which has a higher priority.
                 debug_assert_eq!(self.order.peek(&self.state), Some(task), "still the first");
+                if self.has_ended_jobs() {
+                    break;
+                }
             }
             if let Some(machine) = machine {
                 let chosen = self.nearest(task, machine);
@@ -93,6 +100,9 @@ impl Engine<'_> {
             let mut machine = self.find_any(task);
             if machine.is_none() && preempts {
                 machine = self.make_room(task);
+                if self.has_ended_jobs() {
+                    return;
+                }
             }
             if let Some(machine) = machine {
                 let chosen = self.nearest(task, machine);

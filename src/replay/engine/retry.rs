@@ -77,6 +77,11 @@ impl Engine<'_> {
         self.conclude(task, Phase::Condemned);
     }
 
+    /// Whether a kill rule has ended jobs whose tasks are still there.
+    pub(super) fn has_ended_jobs(&self) -> bool {
+        self.kill.as_ref().is_some_and(KillWatch::is_ending)
+    }
+
     /// Ends all tasks of the jobs that a kill rule has ended. Tasks that have not arrived are ended
     /// when they arrive.
     pub(super) fn end_jobs(&mut self) {

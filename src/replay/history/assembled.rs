@@ -17,7 +17,7 @@ use crate::facts::window::{Windows, first_event_us};
 use crate::lake::Lake;
 use crate::replay::cluster::Cluster;
 use crate::replay::feedback::Stay;
-use crate::replay::workload::{Column, Failures, Reruns, UNITS, Workload, WorkloadError};
+use crate::replay::workload::{Column, Failures, Fate, Reruns, UNITS, Workload, WorkloadError};
 use crate::schema::{Source, Table};
 use crate::units::CpuTime;
 
@@ -135,7 +135,8 @@ pub(super) fn stays(items: &[Item], load: f64) -> Vec<Stay> {
 /// Counts the tasks with missing values.
 pub(super) fn count(items: &[Item], failures: &[i64], counts: &mut Counts) {
     counts.tasks = items.len() as u64;
-    counts.failures = failures.len() as u64;
+    let last = items.iter().filter(|item| item.fate == Fate::Fails).count();
+    counts.failures = (failures.len() + last) as u64;
     let (mut with_request, mut open) = (FxHashSet::default(), FxHashSet::default());
     for item in items {
         counts.without_priority += u64::from(item.priority.is_none());
@@ -209,7 +210,6 @@ fn each<T: PartialEq>(items: &[Item], value: impl Fn(&Item) -> T) -> Column<T> {
 #[cfg(test)]
 mod tests {
     use super::super::assembled::*;
-    use crate::replay::workload::Fate;
 
     fn item(id: (i64, i32), arrival_us: i64) -> Item {
         Item {
