@@ -107,7 +107,7 @@ fn an_analysis_can_ask_for_another_resource() {
     let log = fs::read(golden("logs/small.sacct")).unwrap();
     fs::write(place.path("log.sacct"), log).unwrap();
     for (trace, resource, account) in
-        [("trace", "memory", "account-memory.json"), ("log.sacct", "gpu", "account.json")]
+        [("trace", "memory", "account-memory.json"), ("log.sacct", "gpu", "account-gpu.json")]
     {
         let config = format!(
             "steps = [\"account\", \"fairness\"]\n[account]\nresource = \"{resource}\"\n\

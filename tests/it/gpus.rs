@@ -218,6 +218,34 @@ fn gpu_time_is_said_in_gpu_seconds() {
     assert_eq!(json["load"][0], 0.3125);
 }
 
+/// Promise: an analysis of a log with GPUs says where the GPU time went, as `account --resource gpu`
+/// does; without any it says nothing of it.
+#[test]
+fn an_analysis_has_the_gpu_time_beside_the_cpu_time() {
+    let pods = ["a,4000,1,1,500,,LS,Succeeded,0,110,10", "b,4000,1,2,1000,,LS,Failed,0,110,10"];
+    let place = of_pods(&pods.map(str::to_owned), &["n,8000,9,4,T4".to_owned()]);
+    let found = |place: &Place| {
+        std::fs::write(place.path("few.toml"), "steps = [\"classify\", \"account\"]\n").unwrap();
+        let args =
+            ["analyze", "--lake", "lake", "--config", "few.toml", "--out", "found", "--quiet"];
+        let said = place.run(&args).ok().text();
+        let read = |name: &str| std::fs::read_to_string(place.path("found").join(name)).ok();
+        (said, read("account-gpu.csv"), read("report/outcomes.html").unwrap())
+    };
+    let (said, table, page) = found(&place);
+    let finding = "80.0 % of 250 GPU-s went to jobs that did not finish: failed jobs used 80.0 % (100.0 % \
+        of it by one job); finished jobs 20.0 % (";
+    assert!(said.contains(finding), "{said}");
+    let page_says = "Where did the GPU time go?";
+    assert!(page.contains(page_says) && page.contains("GPU time (GPU-s)"), "{page}");
+    place.run(&["account", "--resource", "gpu", "--out", "own", "--quiet"]).ok();
+    let own = std::fs::read_to_string(place.path("own/account-gpu.csv")).unwrap();
+    assert_eq!(table, Some(own));
+    let place = of_pods(&["a,4000,1,0,0,,LS,Succeeded,0,110,10".to_owned()], &[]);
+    let (said, table, page) = found(&place);
+    assert!(table.is_none() && !said.contains("GPU") && !page.contains(page_says), "{said}");
+}
+
 /// Promise: if no attempt records its GPUs (or CPUs, or memory), `account`, `sweep` and `fairness`
 /// all report the used amount as unknown, not as 0.
 #[test]

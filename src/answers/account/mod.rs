@@ -16,7 +16,7 @@ use crate::results::envelope::Envelope;
 use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
 use crate::schema::Table;
-use crate::studies::meter::Meter;
+use crate::studies::meter::{Meter, Resource};
 
 pub use answer::AccountAnswer;
 pub(crate) use charts::chart;
@@ -40,8 +40,8 @@ pub const SHARES: [Share; 2] = [
     share("largest_job_share", "largest cpu (or memory) of one job", "cpu (or memory) of the row"),
 ];
 
-/// The results: CPU time, and memory time.
-pub static KINDS: [Kind<'static>; 2] = [
+/// The results: CPU time, memory time, and GPU time.
+pub static KINDS: [Kind<'static>; 3] = [
     Kind {
         tables: &[Table::JobEvents, Table::TaskEvents],
         meters: true,
@@ -61,6 +61,19 @@ pub static KINDS: [Kind<'static>; 2] = [
         captions: &[("account-memory-reasons", "Memory time by the reason of the end")],
         ..Kind::called("account-memory", "Memory time by outcome").holding::<AccountAnswer>()
     },
+    Kind {
+        tables: &[Table::JobEvents, Table::TaskEvents],
+        meters: true,
+        sentence: Some(sentence),
+        quality: Some(|it| it.found::<AccountAnswer>()?.closed()),
+        names: Some(|it| it.found().map(AccountAnswer::names).unwrap_or_default()),
+        figure: Some("account-gpu-"),
+        captions: &[
+            ("account-gpu-ends", "GPU time by how attempts ended"),
+            ("account-gpu-reasons", "GPU time by the reason of the end"),
+        ],
+        ..Kind::called("account-gpu", "GPU time by outcome").holding::<AccountAnswer>()
+    },
 ];
 
 fn sentence(of: &Envelope) -> Option<String> {
@@ -70,8 +83,9 @@ fn sentence(of: &Envelope) -> Option<String> {
 
 /// The kind of result for a meter.
 pub const fn kind_of(meter: Meter) -> &'static Kind<'static> {
-    match meter {
-        Meter::Cpu(_) => &KINDS[0],
-        Meter::Memory(_) => &KINDS[1],
+    match meter.resource() {
+        Resource::Cpu => &KINDS[0],
+        Resource::Memory => &KINDS[1],
+        Resource::Gpu => &KINDS[2],
     }
 }

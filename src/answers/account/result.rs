@@ -44,7 +44,9 @@ pub fn answer<'a>(
 
 /// The bars of outcomes, and those that show something else.
 fn charts(plan: &AccountPlan, ledger: &Ledger) -> Vec<(String, Chart)> {
-    let name = format!("{}-{}", kind_of(ledger.meter).name, ledger.meter);
+    // `account-gpu-slots`, `account-memory-requested`.
+    let kind = kind_of(ledger.meter).name;
+    let name = format!("{}-{}", kind.trim_end_matches("-gpu"), ledger.meter);
     let further = details::charts(ledger);
     let further = further.into_iter().map(|(part, chart)| (format!("{name}-{part}"), chart));
     let further: Vec<_> = further.collect();

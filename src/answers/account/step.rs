@@ -3,14 +3,17 @@
 use super::KINDS;
 use super::details::{ends_line, put_details};
 use super::lines::closing_line;
-use super::plan::AccountPlan;
+use super::plan::{AccountPlan, CpuChoice};
 use super::result::answer;
 use super::tables::table_of;
-use crate::answers::spread::Errand;
+use crate::answers::spread::{Errand, study};
 use crate::answers::study::{Step, Verdict, Work};
+use crate::facts::tasks::GPU_REQUEST;
 use crate::faults::Result;
 use crate::schema::Table;
-use crate::studies::ledger::ledger;
+use crate::studies::fold::Asked;
+use crate::studies::ledger::{CpuDefinition, Ledger, ledger};
+use crate::studies::meter::Resource;
 
 /// The step of an analysis.
 pub(crate) const STEP: Step =
@@ -23,21 +26,42 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
     }
     let plan: AccountPlan = work.plan()?;
     let asked = plan.asked(work.lake)?;
+    give(work, &plan, &asked, &ledger(&work.outcomes(&asked)?))?;
+    if asked.meter.resource() != Resource::Gpu
+        && work.lake.has_column(Table::TaskEvents, GPU_REQUEST)
+    {
+        let cpu = Some(CpuDefinition::GpuSlots);
+        let plan = AccountPlan {
+            choice: CpuChoice { cpu, ..plan.choice },
+            resource: Resource::Gpu,
+            memory: None,
+            ..plan
+        };
+        let asked = plan.asked(work.lake)?;
+        let book = ledger(&study(work.lake, work.windows, &asked, None)?);
+        if book.is_known && 0.0 < book.total {
+            give(work, &plan, &asked, &book)?;
+        }
+    }
+    Ok(None)
+}
+
+/// Gives the answer of a ledger.
+fn give(work: &Work<'_>, plan: &AccountPlan, asked: &Asked, book: &Ledger) -> Result<()> {
     if !work.lake.has(Table::TaskUsage) && !asked.meter.needs_usage() {
         let noun = asked.meter.resource().title();
         work.note(format!("{noun} is {}: there is no table `task_usage`", asked.meter));
     }
-    let book = ledger(&work.outcomes(&asked)?);
-    let table = table_of(&book, &plan.groups());
-    let answer = answer(&plan, &book, work.windows, &table);
+    let table = table_of(book, &plan.groups());
+    let answer = answer(plan, book, work.windows, &table);
     let mut files = work.files(answer.kind.name)?;
-    put_details(&book, &mut files)?;
+    put_details(book, &mut files)?;
     work.publish(&answer, files)?;
     let title = format!("{} per outcome ({})", asked.meter.resource().title(), book.meter);
     work.show(&title, &answer)?;
-    work.note(closing_line(&book));
-    if let Some(line) = ends_line(&book) {
+    work.note(closing_line(book));
+    if let Some(line) = ends_line(book) {
         work.note(line);
     }
-    Ok(None)
+    Ok(())
 }

@@ -49,7 +49,7 @@ pub(super) fn no_outcomes(stored: &Envelope) -> Option<String> {
     let (finished, jobs) = if stored.name == sweep::KIND.name {
         let finished = stored.found::<SweepAnswer>()?.finished_jobs_with_tasks?;
         (finished, finished)
-    } else if stored.name == account::KINDS[0].name {
+    } else if [&account::KINDS[0], &account::KINDS[2]].iter().any(|kind| kind.name == stored.name) {
         let answer: &AccountAnswer = stored.found()?;
         (answer.finished(), answer.rows.iter().filter_map(|row| row.jobs).sum())
     } else if stored.name.starts_with("classify-") {
@@ -102,7 +102,8 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     };
     if lost.is_empty() {
         return Some(Told::Shown(format!(
-            "No CPU time is known to be wasted: of {amount}, finished jobs {used} {finished}{open}{after}"
+            "No {} is known to be wasted: of {amount}, finished jobs {used} {finished}{open}{after}",
+            answer.meter.resource().noun()
         )));
     }
     let lost = joined(&lost).replacen(" jobs ", &format!(" jobs {used} "), 1);

@@ -71,9 +71,10 @@ struct Rule {
     say: fn(&Envelope) -> Option<Told>,
 }
 
-static RULES: [Rule; 8] = [
+static RULES: [Rule; 9] = [
     Rule { asks: "What became of the jobs?", of: "classify-jobs", say: fate::fate },
     Rule { asks: "Where did the CPU time go?", of: account::KINDS[0].name, say: fate::waste },
+    Rule { asks: "Where did the GPU time go?", of: account::KINDS[2].name, say: fate::waste },
     Rule {
         asks: "Which kill rule to take, and what does it cost?",
         of: sweep::KIND.name,

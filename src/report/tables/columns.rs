@@ -101,14 +101,23 @@ fn is_usage(table: &Table, column: &str) -> bool {
     usage.is_some_and(|(usage, bill)| table.rows.iter().all(|row| row.get(usage) == row.get(bill)))
 }
 
+/// The ledger of GPU time.
+const OF_GPUS: &str = "account-gpu.csv";
+
+/// Whether a table has CPU or GPU time by outcome.
+fn is_ledger(table: &Table) -> bool {
+    ["account.csv", OF_GPUS].contains(&table.file.as_str())
+}
+
 /// The heading of a column, which may depend on its table.
 pub(super) fn heading_in(table: &Table, column: &str) -> String {
-    let is_account = table.file == "account.csv";
+    let is_account = is_ledger(table);
     let is_described = |kind: &Kind<'_>| table.file.starts_with(kind.name);
     let is_by_job = is_account || describe::KINDS.iter().any(is_described);
     match column {
         "outcome" if is_by_job => "outcome of the job".to_owned(),
         "tasks" if is_account => "their tasks".to_owned(),
+        "cpu" if table.file == OF_GPUS => "GPU time".to_owned(),
         _ => heading(column),
     }
 }
@@ -134,7 +143,7 @@ pub(super) fn says_the_same(table: &Table, column: &str) -> bool {
 /// Whether a column repeats the number of jobs in every row: each has one task.
 pub(super) fn repeats_jobs(table: &Table, column: &str) -> bool {
     let place = |name: &str| table.header.iter().position(|known| known == name);
-    let is_count = table.file == "account.csv" && matches!(column, "jobs_with_tasks" | "tasks");
+    let is_count = is_ledger(table) && matches!(column, "jobs_with_tasks" | "tasks");
     let both = place("jobs").zip(place(column)).filter(|_| is_count);
     both.is_some_and(|(jobs, own)| table.rows.iter().all(|row| row.get(jobs) == row.get(own)))
 }
