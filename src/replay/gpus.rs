@@ -65,7 +65,7 @@ impl GpuAsk {
 pub struct Gpus {
     /// The number of GPUs.
     pub count: u8,
-    /// The bit of their model; 0 if the model is unknown.
+    /// The bit of their model; 0 if the model is unknown, and [`ANY_MODEL`] if it fits every task.
     pub model: u64,
 }
 
@@ -84,7 +84,7 @@ impl FreeGpus {
 
     /// Whether a task accepts their model.
     pub fn is_of_model(&self, ask: GpuAsk) -> bool {
-        ask.models == ANY_MODEL || ask.models & self.model != 0
+        ask.models == ANY_MODEL || self.model == ANY_MODEL || ask.models & self.model != 0
     }
 
     /// The GPUs that a task would get, one bit each; `None` if too few fit.

@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::cluster::{Change, Cluster, ClusterError, MachineChange, Notice, Remark, Utilisation};
+use super::gpus::{ANY_MODEL, GPUS_MAX, Gpus};
 use super::random::{Draws, Purpose};
 use super::workload::{Column, UNITS, Workload, WorkloadError};
 use crate::notation::{Notation, NotationError};
@@ -138,6 +139,20 @@ impl FromStr for Given {
     }
 }
 
+/// An optional number of GPUs of a machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Count(Option<u8>);
+
+const GPUS: &str = "a number of GPUs from 0 to 64";
+
+impl FromStr for Count {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(|number| Self(Some(number)))
+    }
+}
+
 /// Nodes, their speeds and sizes, the load of others, and failures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterSpec {
@@ -148,6 +163,8 @@ pub struct ClusterSpec {
     cpu: f64,
     /// Not checked if not given.
     memory: Option<f64>,
+    /// GPUs of every model; not checked if not given.
+    gpus: Count,
     /// Time between new draws of the load, s; 0 without load.
     period_s: f64,
     /// Share of the nodes that fail once, uniformly within `span_s`.
@@ -189,6 +206,9 @@ impl FromStr for ClusterSpec {
             speeds: notation.take_if("speeds", LAW, Law::Constant(1.0), |law| law.is_from(1e-9))?,
             cpu: notation.number("cpu", amount, 1.0, 1e-6..=1e6)?,
             memory: notation.take_if("memory", amount, Given(None), Given::is_amount)?.0,
+            gpus: notation.take_if("gpus", GPUS, Count(None), |gpus: &Count| {
+                gpus.0.is_some_and(|count| usize::from(count) <= GPUS_MAX)
+            })?,
             period_s: notation.take_if(
                 "period_s",
                 "0, or a time from 0.001 s",
@@ -231,6 +251,10 @@ impl ClusterSpec {
         let count = cluster.machine_count();
         cluster.cpu = vec![amount(self.cpu); count];
         cluster.memory = vec![self.memory.map(amount); count];
+        cluster.gpus = self.gpus.0.map_or_else(Vec::new, |gpus| {
+            let gpus = Gpus { count: gpus, model: ANY_MODEL };
+            vec![gpus; count]
+        });
         if 0.0 < self.period_s {
             let period_us = micros(self.period_s).max(1);
             cluster.utilisation = Some(Utilisation { period_us, left: (0.0, 1.0), seed });

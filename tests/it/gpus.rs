@@ -399,6 +399,37 @@ fn fragmentation_of_the_real_pods_is_that_of_a_script() {
     assert!(run.status.success() && said.contains("4 of 4 policies equal"), "{said}");
 }
 
+/// Promise: simulated machines have the GPUs of their specification, and tasks of a log wait for them.
+#[test]
+fn simulated_machines_have_gpus() {
+    let place = Place::new();
+    let row = |id: u32, tres: &str| {
+        format!(
+            "{id}|COMPLETED|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T01:00:00|4|{tres}\n"
+        )
+    };
+    let rows = [row(1, "cpu=4,gres/gpu=2"), row(2, "cpu=4"), row(3, "cpu=4,gres/gpu:v100=1")];
+    place.raw(
+        "gpus.txt",
+        format!("JobID|State|Submit|Start|End|NCPUS|AllocTRES\n{}", rows.concat()),
+    );
+    place.run(&["ingest", "trace/gpus.txt", "--lake", "lake"]).ok();
+    let run = |gpus: &str| {
+        let cluster = format!("cluster:nodes=1,cpu=100{gpus}");
+        place.run(&["replay", "--policies", "fifo", "--cluster", &cluster, "--format", "json"])
+    };
+    let waits = |gpus: &str| {
+        let policy = run(gpus).ok().json()["policies"][0].clone();
+        let mean = policy["metrics"]["waiting_s"]["mean"].as_f64().unwrap();
+        (mean, policy["refused"].as_u64().unwrap())
+    };
+    assert_eq!(waits(""), (0.0, 0), "not checked");
+    assert_eq!(waits(",gpus=3"), (0.0, 0));
+    assert_eq!(waits(",gpus=2"), (1200.0, 0), "the third job waits for an hour");
+    assert_eq!(waits(",gpus=1").1, 1, "two GPUs are on no machine");
+    assert_eq!(run(",gpus=65").code, Some(2));
+}
+
 /// Promise: GPUs that tasks ask for and that no machine records are told, not silently dropped.
 #[test]
 fn a_replay_of_a_log_whose_machines_record_no_gpus_says_that_they_are_not_checked() {

@@ -90,8 +90,9 @@ pub struct ReplayPlan {
 
     /// Simulated machines instead of those of the lake
     ///
-    /// `cluster:nodes=100,speeds=1..16,cpu=1,memory=1`; an unknown key is an error that lists the
-    /// known ones. CPU and memory are in the units of the lake's requests.
+    /// `cluster:nodes=100,speeds=1..16,cpu=1,memory=1,gpus=4`; an unknown key is an error that lists
+    /// the known ones. CPU and memory are in the units of the lake's requests. GPUs count as of any
+    /// model that a task names; without `gpus` they are not checked.
     #[cfg_attr(feature = "cli", arg(long, value_name = "SPEC"))]
     #[serde(with = "maybe")]
     pub cluster: Option<ClusterSpec>,

@@ -51,6 +51,7 @@ pub fn workload(
         assemble(Items::join(parts), (plan, overcommit), (lake.source(), windows.task_end_us));
     if let Ok(history) = &mut assembled
         && models.is_some_and(|models| !models.of_machines)
+        && cluster.gpus.is_empty()
     {
         history.leave_out_gpus();
     }
