@@ -82,39 +82,41 @@ fn has_not_run(row: &Row<'_>, fate: Fate, run_us: Option<i64>) -> bool {
 
 /// The run time, µs, without suspensions.
 fn run_us(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i64>, Fault> {
-    let raw = row.raw(Col::ElapsedRaw);
-    if !raw.is_empty() {
-        let seconds = whole(raw).ok_or(("ElapsedRaw", RejectReason::BadValue))?;
-        return Ok(Some(seconds * MICROS_PER_SECOND));
+    let seconds_us = per_cpu(row, Col::ElapsedRaw, Some(1))?;
+    if let Some(run_us) = seconds_us.map_or_else(|| row.span(Col::Elapsed), |us| Ok(Some(us)))? {
+        return Ok(Some(run_us));
     }
-    if let Some(elapsed_us) = row.span(Col::Elapsed)? {
-        return Ok(Some(elapsed_us));
+    let run_us = per_cpu(row, Col::CpuTimeRaw, cpus.had.or(cpus.asked))?;
+    if run_us.is_some() {
+        remarks.add("no run time: CPUTimeRAW divided by the processors");
     }
-    let raw = row.raw(Col::CpuTimeRaw);
-    let Some(cpus) = cpus.had.or(cpus.asked).filter(|_| !raw.is_empty()) else { return Ok(None) };
-    let seconds = whole(raw).ok_or(("CPUTimeRAW", RejectReason::BadValue))?;
-    remarks.add("no run time: CPUTimeRAW divided by the processors");
-    Ok(Some(seconds * MICROS_PER_SECOND / i64::from(cpus)))
+    Ok(run_us)
+}
+
+/// A sum over the processors in seconds, as the time of each, µs.
+fn per_cpu(row: &Row<'_>, column: Col, cpus: Option<i32>) -> Result<Option<i64>, Fault> {
+    let raw = row.raw(column);
+    if raw.is_empty() {
+        return Ok(None);
+    }
+    let seconds = whole(raw).ok_or((column.name(), RejectReason::BadValue))?;
+    Ok(cpus.map(|cpus| seconds * MICROS_PER_SECOND / i64::from(cpus)))
 }
 
 /// Sets the submit time.
 fn submit(row: &Row<'_>, all: &mut Times, cpus: &Cpus, remarks: &mut Remarks) -> Result<(), Fault> {
     all.submit_us = row.time(Col::Submit, remarks)?;
-    if all.submit_us.is_some() {
-        return Ok(());
+    if all.submit_us.is_none() {
+        all.submit_us = row.time(Col::Eligible, remarks)?;
+        let count = u64::from(all.submit_us.is_some());
+        remarks.add_many("no submit time: when it became eligible", count);
     }
-    all.submit_us = row.time(Col::Eligible, remarks)?;
     if all.submit_us.is_some() {
-        remarks.add("no submit time: when it became eligible");
         return Ok(());
     }
     let planned_us = row.span(Col::Planned)?.or(row.span(Col::Reserved)?);
-    let of_cpus = |column: Col| {
-        let (seconds, cpus) = whole(row.raw(column)).zip(cpus.asked.or(cpus.had))?;
-        Some(seconds * MICROS_PER_SECOND / i64::from(cpus))
-    };
-    let wait_us = planned_us.or_else(|| of_cpus(Col::ResvCpuRaw));
-    all.wait_us = wait_us.or_else(|| of_cpus(Col::PlannedCpuRaw));
+    let of_cpus = |column: Col| per_cpu(row, column, cpus.asked.or(cpus.had));
+    all.wait_us = planned_us.or(of_cpus(Col::ResvCpuRaw)?).or(of_cpus(Col::PlannedCpuRaw)?);
     all.submit(remarks);
     all.submit_us.map(|_| ()).ok_or(("Submit", RejectReason::EmptyMandatory))
 }

@@ -42,7 +42,7 @@ use super::records::amounts::{float, nodes_in_lists, tally};
 use super::records::clock::{Clock, first};
 use super::records::clusters::Clusters;
 use super::records::fields::{Fields, span_us, whole};
-use super::records::states::{Fate, loosely_named, state_of};
+use super::records::states::{loosely_named, state_of};
 use super::records::{
     Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats, number_of_name,
     only_machine,
@@ -192,7 +192,13 @@ impl RecordFormat for Slurm {
             Some(number) => number,
             None => job_number(&row, name, line, remarks)?,
         };
-        record(&row, job_id, name, remarks).map(Some)
+        match record(&row, job_id, name, remarks) {
+            Err(("Submit", _)) if !layout.has(Col::Submit) => {
+                remarks.add("never started, and no submit time: left out");
+                Ok(None)
+            }
+            record => record.map(Some),
+        }
     }
 
     fn has_fleet(&self) -> bool {
@@ -223,13 +229,6 @@ fn job_number(
     }))
 }
 
-/// The meaning of a state, and its name; it is written `COMPLETED`, `CANCELLED by 1001` or as a
-/// short name.
-fn state(row: &Row<'_>) -> Result<(Fate, &'static str), Fault> {
-    let word = row.raw(Col::State).split(u8::is_ascii_whitespace).next().unwrap_or_default();
-    state_of(loosely_named(life::STATES, word), word, "State")
-}
-
 /// An attempt of a job.
 fn record<'a>(
     row: &Row<'a>,
@@ -238,7 +237,9 @@ fn record<'a>(
     remarks: &mut Remarks,
 ) -> Result<Record<'a>, Fault> {
     let cpus = values::cpus(row)?;
-    let (mut fate, state) = state(row)?;
+    // It is written `COMPLETED`, `CANCELLED by 1001` or as a short name.
+    let word = row.raw(Col::State).split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let (mut fate, state) = state_of(loosely_named(life::STATES, word), word, "State")?;
     let told = life::life(row, &mut fate, &cpus, remarks)?;
     let end_reason = fate.end().map(|_| state);
     let has_run = told.life.start_us.is_some();

@@ -596,12 +596,32 @@ fn what_does_not_parse_is_a_reject() {
     check(&format!("7|FAILED|{at}|{at}|{at}|1|much|"), "2 ReqMem bad_value");
     check("7|PENDING||||1||", "2 Submit empty_mandatory");
     check("7|FAILED|1900-01-01T00:00:00|||1||", "2 submit negative_time");
+    let wait = |raw: &str| {
+        let text = format!("JobID|State|Start|End|NCPUS|ResvCPURAW\n7|FAILED|{at}|{at}|2|{raw}\n");
+        parsed(Source::Slurm, Table::TaskEvents, &text)
+    };
+    assert_eq!(wait("abc").rejects(), ["2 ResvCPURAW bad_value"]);
+    assert_eq!(wait("60").cell("time_us", 0), "1704067170000000");
     let more = parsed(
         Source::Slurm,
         Table::TaskEvents,
         &format!("JobName|JobID|State|Start|End\na|b|7|FAILED|{at}|{at}\n"),
     );
     assert_eq!(more.rejects(), ["2  too_many_columns"]);
+}
+
+/// Promise: without a column of submits, what never started is left out and counted, not rejected.
+#[test]
+fn what_has_no_time_at_all_is_left_out() {
+    let at = "2024-01-01T00:00:00Z";
+    let text = format!(
+        "JobID|State|Start|End|Elapsed|NCPUS\n1|CANCELLED|Unknown|{at}|00:00:00|1\n\
+        2|PENDING|Unknown|Unknown|00:00:00|1\n3|COMPLETED|{at}|{at}|00:00:00|1\n"
+    );
+    let rows = parsed(Source::Slurm, Table::JobEvents, &text);
+    assert_eq!(rows.rejects(), Vec::<String>::new());
+    assert_eq!(rows.notes.remarks["never started, and no submit time: left out"], 1);
+    assert_eq!([rows.cell("job_id", 0), rows.cell("job_id", 2)], ["1", "3"]);
 }
 
 #[test]
