@@ -279,6 +279,37 @@ fn key_of<'a>(first: &'a Table, second: &'a Table) -> Result<Option<Vec<&'a str>
     }
 }
 
+/// The rows of two tables by month that can be compared. If the tables have other months, the first and
+/// the last month of each may be whole in one of them and cut in the other: they are left out.
+///
+/// # Errors
+/// No common month is left.
+fn of_common_months(tables: [&Table; 2]) -> Result<Option<[Table; 2]>, String> {
+    let months = tables.map(|table| -> BTreeSet<&str> {
+        let has_months = table.header.first().is_some_and(|name| name == "month");
+        table.rows.iter().filter(|_| has_months).map(|row| row[0].as_str()).collect()
+    });
+    if months.iter().any(BTreeSet::is_empty) || months[0] == months[1] {
+        return Ok(None);
+    }
+    let ends: Vec<&str> =
+        months.iter().flat_map(|own| [own.first(), own.last()]).flatten().copied().collect();
+    let is_whole = |month: &&str| !ends.contains(month);
+    if !months[0].intersection(&months[1]).any(is_whole) {
+        let told = |own: &BTreeSet<&str>| match (own.first(), own.last()) {
+            (Some(from), Some(to)) if from != to => format!("{from} to {to}"),
+            (from, _) => from.copied().unwrap_or_default().to_owned(),
+        };
+        return Err(format!("other months: {} and {}", told(&months[0]), told(&months[1])));
+    }
+    let kept = |table: &Table| {
+        let mut kept = table.clone();
+        kept.rows.retain(|row| is_whole(&row[0].as_str()));
+        kept
+    };
+    Ok(Some(tables.map(kept)))
+}
+
 fn compare_tables(
     first: &Table,
     second: &Table,
@@ -287,6 +318,9 @@ fn compare_tables(
     let in_one = |one: &Table, other: &Table| -> Vec<String> {
         one.header.iter().filter(|name| !other.header.contains(name)).cloned().collect()
     };
+    if let Some([first, second]) = of_common_months([first, second])? {
+        return compare_tables(&first, &second, units);
+    }
     let mut key = key_of(first, second)?;
     let is_apart = key.as_ref().is_some_and(|key| !has_pairs(first, second, key));
     if is_apart && has_pairs(first, second, &OUTCOME) {
@@ -461,6 +495,18 @@ mod tests {
         assert_eq!((change.rows, change.changed_rows), (1, 1));
         assert_eq!(change.only_first, [["2024-03", "chem"]]);
         assert_eq!(change.only_second, [["2024-03", "bio"]]);
+        let whole = ["2024-04,chem,2", "2024-05,chem,4", "2024-06,chem,5"];
+        let first = table("month,account,jobs", &[&["2024-03,chem,1"], &whole[..2]].concat());
+        let second = table("month,account,jobs", &whole);
+        let why = compare_tables(&first, &second, None).unwrap_err();
+        assert_eq!(why, "other months: 2024-03 to 2024-05 and 2024-04 to 2024-06");
+        // Of five months and six, those in the middle are whole in both.
+        let long = ["2024-01,chem,1", "2024-02,chem,1", "2024-03,chem,1", "2024-04,chem,9"];
+        let first = table("month,account,jobs", &[&long[..], &whole[1..2]].concat());
+        let second = table("month,account,jobs", &[&long[..3], &whole[..]].concat());
+        let change = compared(&first, &second);
+        assert_eq!((change.rows, change.changed_rows), (3, 1));
+        assert!(change.only_first.is_empty() && change.only_second.is_empty());
         // A kind of machine has a capacity.
         let machines = |cpu| {
             let rows = ["true,,,1".to_owned(), format!("false,a,{cpu},1")];
