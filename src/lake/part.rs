@@ -140,9 +140,10 @@ fn judge(
     Err(LakeError::new(&part.path, kind))
 }
 
-/// Whether no line has the right number of columns.
+/// Whether no line has the right number of columns. Good lines may have no row of a table.
 fn is_other_trace(rejects: &RejectLog, seen: &Seen) -> bool {
-    seen.rows == 0 && 0 < rejects.count() && rejects.are_of_lines
+    let are_most = seen.lines <= rejects.count().saturating_mul(2);
+    seen.rows == 0 && 0 < rejects.count() && are_most && rejects.are_of_lines
 }
 
 fn other_trace(part: &RawPart, first: Vec<Reject>) -> LakeError {

@@ -1,6 +1,6 @@
 //! Lines that could not be used, and why.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// A line that could not be used. Kept, counted and reported; never dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +21,14 @@ impl fmt::Display for Reject {
         if !self.column.is_empty() {
             write!(f, ", column `{}`", self.column)?;
         }
-        let text: String = self.text.chars().take(120).flat_map(char::escape_default).collect();
-        write!(f, ": {}: {text}", self.reason.name())
+        write!(f, ": {}: ", self.reason.name())?;
+        self.text.chars().take(120).try_for_each(|letter| {
+            if letter.is_control() {
+                write!(f, "{}", letter.escape_debug())
+            } else {
+                f.write_char(letter)
+            }
+        })
     }
 }
 

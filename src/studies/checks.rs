@@ -139,6 +139,13 @@ pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
 /// its times.
 pub fn odd_parts(manifest: &Manifest) -> Vec<String> {
     let mut found = Vec::new();
+    let rows =
+        |table| manifest.table(table).map(|entry| entry.parts.iter().map(|part| part.rows).sum());
+    let of_tasks = [Table::JobEvents, Table::TaskEvents].map(rows);
+    let all: Vec<u64> = of_tasks.into_iter().flatten().collect();
+    if !all.is_empty() && all.iter().sum::<u64>() == 0 {
+        found.push("the files have no job and no task: there is nothing to study".to_owned());
+    }
     for table in [Table::JobEvents, Table::TaskEvents, Table::TaskUsage] {
         let parts = manifest.table(table).map_or(&[][..], |entry| entry.parts.as_slice());
         let mut filled = parts.iter().filter(|part| 0 < part.rows).peekable();

@@ -205,3 +205,22 @@ fn what_does_not_read_is_a_reject_at_its_line() {
         );
     }
 }
+
+/// Promise: a quote that is not closed costs its own record, wherever it is; the others are read.
+#[test]
+fn a_lost_quote_costs_its_own_record() {
+    let rows: Vec<Row> = (0..40_u16).map(|number| (1, 0, 1, number, 0, 0, false)).collect();
+    let whole = file(&rows);
+    for (lost, record) in [("None}\",\"[{", 3), ("1e-05]\",", 17), ("[0.   0.1", 39)] {
+        let place = Place::new();
+        let begin = whole.match_indices('\n').nth(2 * record).unwrap().0;
+        let at = begin + whole[begin..].find(lost).unwrap();
+        let quote = if lost.starts_with('[') { at - 1 } else { at + lost.find('"').unwrap() };
+        let text = format!("{}{}", &whole[..quote], &whole[quote + 1..]);
+        fs::write(place.path("borg_traces_data.csv"), text).unwrap();
+        let words = ["ingest", "borg_traces_data.csv", "--max-rejects", "10%", "--lake", "lake"];
+        place.run(&words).ok();
+        let kept = place.lake().manifest.table(Table::TaskEvents).map_or(0, TableEntry::rows);
+        assert_eq!(kept, 39, "{lost} of record {record}");
+    }
+}

@@ -10,14 +10,14 @@ use crate::sources::blocks::TextBlock;
 use crate::sources::folder::RawPart;
 use crate::sources::google_2019::Parser;
 use crate::sources::part::{HandOut, Notes, PartParser};
-use crate::sources::records::Fault;
 use crate::sources::records::fields::{Fields, whole};
+use crate::sources::records::quotes::Quotes;
+use crate::sources::records::{Fault, Line};
 use crate::sources::reject::{Reject, RejectReason, reject_text};
 use crate::sources::rows::RowBlock;
 use crate::sources::{SourceError, fields};
 
-/// The longest record, bytes; in a longer one, a quote is not closed.
-const RECORD_MAX: usize = 1 << 20;
+const SEPARATOR: Option<u8> = Some(b',');
 
 const SAMPLE: &str = "rows of a joined sample: sequences and totals are not those of the trace";
 const EVENT_AGAIN: &str = "repeated events, joined to another usage window: left out";
@@ -46,11 +46,8 @@ pub(in crate::sources) struct Joined {
     inner: Parser,
     names: Vec<String>,
     fields: Fields,
-    /// The current record, which may continue in the next block, the line where it begins, and
-    /// whether the next byte is inside quotes.
-    open: Vec<u8>,
-    begun: u64,
-    is_quoted: bool,
+    /// The lines of a record that may continue in the next block.
+    quotes: Quotes,
     /// The keys of the rows so far.
     seen: FxHashSet<[u8; 16]>,
     /// The current record as an object.
@@ -64,31 +61,25 @@ impl Joined {
             inner: Parser::new(part)?,
             names: header(begin).unwrap_or_default(),
             fields: Fields::default(),
-            open: Vec::new(),
-            begun: 0,
-            is_quoted: false,
+            quotes: Quotes::of(SEPARATOR),
             seen: FxHashSet::default(),
             object: Vec::new(),
         })
     }
 
-    /// Adds the rows of the current record and ends it.
-    fn record(&mut self, rows: &mut RowBlock) {
-        let record = std::mem::take(&mut self.open);
-        self.is_quoted = false;
-        let text = record.strip_suffix(b"\r").unwrap_or(&record);
+    /// Adds the rows of a record, which begins in line `number`.
+    fn record(&mut self, Line { number, raw }: Line<'_>, rows: &mut RowBlock) {
+        let text = raw.strip_suffix(b"\r").unwrap_or(raw);
         if !text.trim_ascii().is_empty()
-            && let Err((column, reason)) = self.rows_of(text, rows)
+            && let Err((column, reason)) = self.rows_of(text, number, rows)
         {
             let text = reject_text(text);
-            rows.rejects.push(Reject { line: self.begun, column, reason, text });
+            rows.rejects.push(Reject { line: number, column, reason, text });
         }
-        self.open = record;
-        self.open.clear();
     }
 
-    fn rows_of(&mut self, record: &[u8], rows: &mut RowBlock) -> Result<(), Fault> {
-        if self.begun == 1 {
+    fn rows_of(&mut self, record: &[u8], number: u64, rows: &mut RowBlock) -> Result<(), Fault> {
+        if number == 1 {
             return Ok(());
         }
         self.fields.split_into(self.names.len(), record)?;
@@ -110,7 +101,7 @@ impl Joined {
             self.inner.remark(TIME_OF_ROW);
         }
         let object = std::mem::take(&mut self.object);
-        let done = self.inner.line(&object, self.begun, rows);
+        let done = self.inner.line(&object, number, rows);
         self.object = object;
         done
     }
@@ -179,9 +170,13 @@ fn is_missing(text: &[u8]) -> bool {
     matches!(text, b"" | b"nan" | b"NaN" | b"None" | b"<NA>" | b"null")
 }
 
-/// A whole number without the `.0` that pandas adds if other values of the column are missing.
+/// A whole number without the `.0` that pandas adds if other values of the column are missing. What it
+/// then writes for 2^63-1, the time after the trace, is that number.
 fn without_fraction(text: &[u8]) -> &[u8] {
-    text.strip_suffix(b".0").unwrap_or(text)
+    match text {
+        b"9.223372036854776e+18" => b"9223372036854775807",
+        _ => text.strip_suffix(b".0").unwrap_or(text),
+    }
 }
 
 /// Writes a field of an object.
@@ -229,29 +224,17 @@ impl PartParser for Joined {
         _hand_out: &mut HandOut<'_>,
     ) {
         rows.clear();
-        let mut number = first_line;
-        let lines = text.text().strip_suffix(b"\n").unwrap_or_default();
-        for line in lines.split(|&byte| byte == b'\n') {
-            // A line end inside quotes does not end the record.
-            if self.is_quoted {
-                self.open.push(b'\n');
-            } else {
-                self.begun = number;
-            }
-            self.open.extend_from_slice(line);
-            number += 1;
-            self.is_quoted ^= memchr::memchr_iter(b'"', line).count() % 2 == 1;
-            if !self.is_quoted || RECORD_MAX < self.open.len() {
-                self.record(rows);
-            }
+        let mut quotes = std::mem::replace(&mut self.quotes, Quotes::of(SEPARATOR));
+        for (number, raw) in text.lines(first_line) {
+            quotes.add(Line::of(number, raw), &mut |line| self.record(line, rows));
+            rows.line_count = number + 1 - first_line;
         }
-        rows.line_count = number - first_line;
+        self.quotes = quotes;
     }
 
     fn finish(&mut self, rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {
-        if !self.open.is_empty() {
-            self.record(rows);
-        }
+        let mut quotes = std::mem::replace(&mut self.quotes, Quotes::of(SEPARATOR));
+        quotes.finish(&mut |line| self.record(line, rows));
     }
 
     fn notes(&mut self) -> Notes {

@@ -14,7 +14,7 @@ use crate::sources::records::amounts::{mean_us, narrow};
 use crate::sources::records::clock::{Clock, times};
 use crate::sources::records::clusters::Clusters;
 use crate::sources::records::fields::span_us;
-use crate::sources::records::states::{Fate, spelt};
+use crate::sources::records::states::{Fate, reason_in};
 use crate::sources::records::told::{Times, Told};
 use crate::sources::records::{
     FINISH, Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats,
@@ -307,10 +307,9 @@ fn accounted<'a>(
         qos: row.text(Field::Qos)?,
         cluster: row.text(Field::Cluster)?,
         state,
-        // `CANCELLED*` is one reason, whoever did it.
-        end_reason: state.filter(|_| told.life.end.is_some()).map(|state| {
-            row.map.entry(state).and_then(|entry| spelt(&entry.0, state)).unwrap_or(state)
-        }),
+        end_reason: state
+            .filter(|_| told.life.end.is_some())
+            .map(|state| row.map.entry(state).map_or(state, |(known, _)| reason_in(known, state))),
         exit_code: row.text(Field::ExitCode)?,
         node_count: row.count(Field::Nodes)?,
         nodes: row.text(Field::Machines)?.filter(|_| has_run),

@@ -495,7 +495,7 @@ fn a_state_that_names_a_user_is_one_state() {
     let mut reasons: Vec<String> =
         (0..rows.block.row_ids.len()).map(|row| rows.cell("end_reason", row)).collect();
     reasons.dedup();
-    assert_eq!(reasons, ["CANCELLED", "OUT_OF_MEMORY", "Aborted:"]);
+    assert_eq!(reasons, ["CANCELLED", "OUT_OF_MEMORY", "Aborted: exit 2"]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(in crate::sources) struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// A line, without a byte order mark.
-    pub(super) fn of(number: u64, raw: &'a [u8]) -> Self {
+    pub(in crate::sources) fn of(number: u64, raw: &'a [u8]) -> Self {
         let raw = raw.strip_prefix(b"\xEF\xBB\xBF").filter(|_| number == 1).unwrap_or(raw);
         Self { number, raw }
     }

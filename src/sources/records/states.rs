@@ -93,6 +93,14 @@ pub(in crate::sources) fn spelt<'s>(pattern: &str, state: &'s str) -> Option<&'s
     Some(spelt).filter(|spelt| !spelt.is_empty())
 }
 
+/// The reason that a state names: without who ended the job (`CANCELLED by 1001`) if the pattern that it
+/// fits does not spell that.
+pub(in crate::sources) fn reason_in<'s>(pattern: &str, state: &'s str) -> &'s str {
+    let spelt = spelt(pattern, state).unwrap_or_default();
+    let by = state.to_ascii_lowercase().find(" by ");
+    by.map_or(state, |end| &state[..end.max(spelt.len())])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
