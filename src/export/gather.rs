@@ -167,7 +167,9 @@ impl Gathered {
             self.waits_for.extend(before.into_iter().chain(siblings).map(|other| (stage, other)));
         }
         let life = &item.life;
-        let earlier = u64::try_from(life.attempts - 1).unwrap_or(0);
+        // The next attempt of a task that waits again is its last.
+        let is_last_written = i64::from(life.state != State::Waiting);
+        let earlier = u64::try_from(life.attempts - is_last_written).unwrap_or(0);
         self.counts.add("attempts before the last of a task: left out", earlier);
         let is_suspended = life.ran_us.is_some();
         let wording = "suspended tasks: run without a break for the time that they ran";

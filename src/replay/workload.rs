@@ -97,7 +97,10 @@ impl Reruns {
     pub fn of_siblings(workload: &Workload) -> Self {
         let tasks = || {
             let all = (0..).take(workload.task_count);
-            all.filter(|&task| workload.fate.get(task) == Fate::Finishes)
+            // The work of a task that still runs at the end is not known.
+            all.filter(|&task| {
+                workload.fate.get(task) == Fate::Finishes && !workload.is_cut.get(task)
+            })
         };
         let mut first = vec![0_u32; workload.group_count() + 1];
         for task in tasks() {

@@ -158,6 +158,24 @@ fn an_account_with_parent_is_dissolved() {
     assert_eq!(of("slurm:half_life_s=0", "2", "factor"), 2.0_f64.powf(-0.25 / 0.5));
 }
 
+/// Promise: users of a file of accounts exist from the start, also if they never submit anything.
+#[test]
+fn an_index_of_all_compares_the_users_of_the_file() {
+    let place = Place::new();
+    let job = |number: u32, at_s: u32| {
+        format!("{number} {at_s} 0 100 1 -1 -1 1 -1 -1 1 {number} 1 -1 -1 -1 -1 -1\n")
+    };
+    fs::write(place.path("two.swf"), format!("{}{}", job(1, 0), job(2, 100))).unwrap();
+    fs::write(place.path("accounts.txt"), "A 1\nA/1 1\nA/2 1\nA/3 1\nA/4 0\n").unwrap();
+    place.run(&["ingest", "two.swf", "--lake", "lake"]).ok();
+    let index = "jain:window_s=86400,among=all";
+    let more = ["--interval", "100", "--index", index, "--accounts", "accounts.txt"];
+    let all = series(&place, &more);
+    // User 1 alone of three, then 1 and 2 of three; user 4 is entitled to nothing.
+    assert_eq!(of(&all, index, "", "jain")[..2], [1.0 / 3.0, 2.0 / 3.0]);
+    assert_eq!(of(&all, index, "", "users")[..2], [3.0, 3.0]);
+}
+
 /// A user with running jobs has a share, whenever they are charged.
 #[test]
 fn the_share_follows_from_what_runs_and_not_from_what_is_charged() {

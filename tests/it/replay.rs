@@ -188,6 +188,43 @@ fn a_machine_is_as_overcommitted_as_in_the_record_whatever_the_sample() {
     assert_eq!(under(&["--sample", "0.5"]).0, 1.2);
 }
 
+/// Promise: the clones of Dolly stay within their budget, also if jobs are submitted together.
+#[test]
+fn clones_that_were_admitted_count_before_they_start() {
+    let place = Place::new();
+    let job = |number: u32, at_s: u32| {
+        format!("{number} {at_s} 0 50 5 -1 -1 5 -1 -1 1 1 1 1 1 -1 -1 -1\n")
+    };
+    // Two attempts of 5 of 100 processors: a budget of a tenth admits the clone of one job at a time.
+    let jobs = [job(1, 0), job(2, 0), job(3, 0), job(4, 0), job(5, 60)].concat();
+    fs::write(place.path("log.swf"), jobs).unwrap();
+    place.run(&["ingest", "log.swf", "--lake", "lake"]).ok();
+    let policy = "fifo+dolly:straggle=0.2,tolerated=0.05,budget=0.1";
+    let cluster = ["--cluster", "cluster:nodes=20,cpu=5", "--format", "json"];
+    let run = place.run(&[&["replay", "--policies", policy][..], &cluster].concat()).ok().json();
+    assert_eq!(run["policies"][0]["metrics"]["copies"][0], 2);
+}
+
+/// Promise: tasks from before the window arrive at its start (600 s), whether or not anything is recorded
+/// of them later.
+#[test]
+fn what_began_before_the_window_arrives_at_its_start() {
+    let place = Place::new();
+    place.part("machine_events", 0, "0,7,0,p,1,1\n");
+    let event = |time_s: u32, task: u32, kind: u32| {
+        let machine = if kind == 0 { "" } else { "7" };
+        format!("{time_s}000000,,1,{task},{machine},{kind},u,1,0,0.1,0.1,0,0\n")
+    };
+    let rows = [event(0, 0, 0), event(0, 1, 0), event(0, 0, 1), event(0, 1, 1), event(1000, 1, 8)];
+    place.part("task_events", 0, rows.concat());
+    place.ingest(&[]).ok();
+    let run = place.run(&["replay", "--policies", "fifo", "--format", "json"]).ok().json();
+    let metrics = &run["policies"][0]["metrics"];
+    assert_eq!(metrics["makespan_s"], 400.0);
+    let used = metrics["cpu_s"].as_f64().unwrap();
+    assert!((used - 80.0).abs() < 1e-4, "{used}");
+}
+
 #[test]
 fn a_kill_rule_saves_cpu_and_harms_jobs() {
     let place = history();

@@ -80,9 +80,9 @@ pub struct ReplayPlan {
     /// The past of users: `kill:history:p=0.95` kills a task 60 s after its start (`after=60`) if
     /// the chance that its job does not finish was at least 0.95 at its submission. With `by=age`
     /// or `by=events` the chance is computed again as the task ages (see `jobfate sweep --rules`).
-    /// The rule learns only from jobs that have ended in the replay by then: the recorded outcome
-    /// of a job counts once its last task has ended in the replay, if none of its tasks was
-    /// condemned.
+    /// The rule learns from the jobs of the lake that had ended before the first arrival, and then
+    /// only from jobs that have ended in the replay: the recorded outcome of a job counts once its
+    /// last task has ended in the replay, if none of its tasks was condemned.
     ///
     /// Braces give a grid: `fifo+late:cap={0.05,0.1,0.2}`, `fifo+kill:{events=10,events=20}`.
     #[cfg_attr(feature = "cli", arg(long, value_name = "POLICY", num_args = 1.., value_parser = super::policies::parse_policies))]
@@ -351,7 +351,9 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
         (cluster, remarks) = model.draw(cluster, (plan.from_us, end_us), seed)?;
     }
     history.assumptions.extend(history::of_machines(&cluster, without_cpu, lake.source()));
-    history.assumptions.extend(history::of_late_changes(too_late));
+    if asked.failures.is_none() {
+        history.assumptions.extend(history::of_late_changes(too_late));
+    }
     let capacity =
         if asked.cluster.is_some() { Capacity::Recorded } else { Capacity::of_lake(lake) };
     if capacity == Capacity::FromUse {

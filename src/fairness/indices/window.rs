@@ -69,13 +69,29 @@ impl Sliding {
         let usage: Vec<f64> = step.used.iter().map(|used| used.cpu_s).collect();
         let sums = self.held.add(usage, step.length_s, self.window_s);
         let all = sums.into_iter().zip(self.entitlements(step)).enumerate();
+        let tree = &step.history.tree;
+        // Users of a file exist from the start.
+        let is_of_file = |who: usize| tree.nodes[tree.leaf_of[who]].since <= step.idx;
         let is_compared = |who: usize, sum: f64| match self.among {
             Among::Active => 0.0 < sum,
-            Among::Everybody => step.is_there(who),
+            Among::Everybody => step.is_there(who) || tree.is_given && is_of_file(who),
         };
-        all.filter(|&(who, (sum, entitled))| 0.0 < entitled && is_compared(who, sum))
+        let mut compared: Vec<f64> = all
+            .filter(|&(who, (sum, entitled))| 0.0 < entitled && is_compared(who, sum))
             .map(|(_, (sum, entitled))| sum / entitled)
-            .collect()
+            .collect();
+        if self.among == Among::Everybody && tree.is_given {
+            compared.resize(compared.len() + self.never_seen(step), 0.0);
+        }
+        compared
+    }
+
+    /// The number of users of a file of accounts who never submit anything.
+    fn never_seen(&self, step: &Step<'_>) -> usize {
+        let tree = &step.history.tree;
+        let entitled = self.standing.norm_shares(tree);
+        let is_absent = |idx: usize| tree.nodes[idx].is_user && tree.nodes[idx].who.is_none();
+        (0..tree.nodes.len()).filter(|&idx| is_absent(idx) && 0.0 < entitled[idx]).count()
     }
 }
 

@@ -470,5 +470,6 @@ const fn has_lost_machine(event: &Event) -> bool {
 /// next event.
 fn begun_us(view: &TaskView<'_>, windows: Windows) -> i64 {
     let known = view.events.iter().map(|event| event.time_us);
-    known.filter(|&at_us| !windows.is_before(at_us)).min().unwrap_or(0).min(BEGIN_2011_US)
+    let first = known.filter(|&at_us| !windows.is_before(at_us)).min();
+    first.unwrap_or(BEGIN_2011_US).min(BEGIN_2011_US)
 }

@@ -3,7 +3,8 @@
 //! If a task straggles with a chance p, a job of n tasks needs
 //! `c = ceil(ln(1 - (1 - e)^(1/n)) / ln p)` attempts of each task so that the job straggles with a
 //! chance of at most e. The clones of a job are admitted if all clones stay below a share `budget`
-//! of the cluster and all attempts below a share `load`. A job gets all of its clones or none.
+//! of the cluster and all attempts below a share `load`. A job gets all of its clones or none: clones
+//! that were admitted count from then on, whether they have started or not, until their task is over.
 
 use std::sync::Arc;
 
@@ -60,7 +61,9 @@ impl SpeculationPlan for Plan {
             task_count,
             attempts,
             cloned: Vec::new(),
-            held: [0; 2],
+            promised: 0,
+            clones: vec![0; state.workload.job_count()],
+            held: 0,
         }))
     }
 
@@ -82,8 +85,12 @@ struct Dolly {
     attempts: Vec<Option<u32>>,
     /// Running tasks that should have clones.
     cloned: Vec<u32>,
-    /// CPU held by clones, and by all attempts.
-    held: [u64; 2],
+    /// CPU of the admitted clones of all tasks that are not over.
+    promised: u64,
+    /// The part of it of a task, by job.
+    clones: Vec<u64>,
+    /// CPU held by attempts that are no clones.
+    held: u64,
 }
 
 impl Dolly {
@@ -95,7 +102,8 @@ impl Dolly {
         let capacity: u64 = present.filter(|(_, present)| **present).map(|(c, _)| c.cpu).sum();
         let wanted = state.workload.cpu.get(task) * u64::from(attempts) * u64::from(task_count);
         let below = |held: u64, share: f64| (held + wanted) as f64 <= share * capacity as f64;
-        if below(self.held[0], self.plan.budget) && below(self.held[1], self.plan.load) {
+        let all = self.held + self.promised;
+        if below(self.promised, self.plan.budget) && below(all, self.plan.load) {
             attempts
         } else {
             1
@@ -118,30 +126,40 @@ impl Speculation for Dolly {
     fn submitted(&mut self, state: &State<'_>, task: u32) {
         let job = state.workload.job.get(task) as usize;
         if self.attempts[job].is_none() {
-            self.attempts[job] = Some(self.decide(state, task));
+            let attempts = self.decide(state, task);
+            self.attempts[job] = Some(attempts);
+            self.clones[job] = state.workload.cpu.get(task) * u64::from(attempts - 1);
+            self.promised += self.clones[job] * u64::from(self.task_count[job]);
+        }
+    }
+
+    fn concluded(&mut self, state: &State<'_>, task: u32) {
+        let job = state.workload.job.get(task) as usize;
+        // A task that is over before it arrives may be the first of its job.
+        if self.attempts[job].is_none() {
+            self.task_count[job] -= 1;
+        } else {
+            self.promised -= self.clones[job];
         }
     }
 
     fn started(&mut self, state: &State<'_>, slot: u32) {
         let task = state.attempts.task[slot as usize];
-        let cpu = state.workload.cpu.get(task);
-        self.held[1] += cpu;
         match state.attempts.role[slot as usize] {
             Role::Original => {
+                self.held += state.workload.cpu.get(task);
                 if self.attempts[state.workload.job.get(task) as usize].is_some_and(|c| 1 < c) {
                     self.cloned.push(task);
                 }
             }
-            Role::Copy | Role::Probe => self.held[0] += cpu,
+            Role::Copy | Role::Probe => {}
         }
     }
 
     fn ending(&mut self, state: &State<'_>, slot: u32, _how: Happening) {
         let task = state.attempts.task[slot as usize];
-        let cpu = state.workload.cpu.get(task);
-        self.held[1] -= cpu;
-        if state.attempts.role[slot as usize] != Role::Original {
-            self.held[0] -= cpu;
+        if state.attempts.role[slot as usize] == Role::Original {
+            self.held -= state.workload.cpu.get(task);
         }
         if state.of_task(task).count() <= 1 {
             self.cloned.retain(|&other| other != task);

@@ -3,7 +3,7 @@
 //! In: the capacity of machines, the requests of the attempts that run on them, and those of
 //! waiting tasks. Out: per interval the exact integrals of free capacity, and of the part of it on
 //! machines where no waiting task fits. A task fits a machine whose free CPU and memory cover its
-//! requests; constraints are ignored. While no task waits, nothing is fragmented.
+//! requests, to the nearest millionth; constraints are ignored. While no task waits, nothing is fragmented.
 //!
 //! ```text
 //!  machine 1   CPU ######....  memory ##########    a task waits for 0.2 CPU and 0.1 memory
@@ -230,6 +230,14 @@ fn follow(at: &Intervals, steps: &[Step], machine_count: usize, sums: &mut [Amou
     }
 }
 
+/// What must be free for a request: half a millionth less, as a replay rounds. Decimal amounts are stored
+/// as binary ones, whose sums may be slightly too large for what fits exactly.
+fn with_slack(request: CpuRate) -> CpuRate {
+    let mut needed = request;
+    needed -= CpuRate::new(5e-7);
+    needed.max(CpuRate::ZERO)
+}
+
 #[derive(Clone, Default)]
 struct Machine {
     capacity: Pair,
@@ -281,8 +289,8 @@ impl State {
     fn take(&mut self, step: &Step) {
         let amounts = step.amounts.map(CpuRate::new);
         let place = match step.change {
-            Change::Waiting if step.begins => return self.wait(amounts),
-            Change::Waiting => return self.leave(amounts),
+            Change::Waiting if step.begins => return self.wait(amounts.map(with_slack)),
+            Change::Waiting => return self.leave(amounts.map(with_slack)),
             Change::Capacity(place) | Change::Held(place) => place,
         };
         let machine = &mut self.machines[place as usize];
@@ -461,6 +469,26 @@ mod tests {
             }
         }
         found
+    }
+
+    /// Promise: decimal requests that add up to the capacity fit, though binary ones may not.
+    #[test]
+    fn what_fits_exactly_in_decimals_fits() {
+        let mut state = State::new(1);
+        let mut add = |change, amount: f32| {
+            state.take(&Step { time_us: 0, change, begins: true, amounts: [amount, 0.0] });
+        };
+        add(Change::Capacity(0), 0.25);
+        add(Change::Held(0), 0.1);
+        add(Change::Held(0), 0.1);
+        add(Change::Waiting, 0.05);
+        assert_eq!(state.rates()[2], CpuRate::ZERO);
+        // A millionth too much does not.
+        let mut state = State::new(1);
+        for (change, amount) in [(Change::Capacity(0), 0.05_f32), (Change::Waiting, 0.050_001_5)] {
+            state.take(&Step { time_us: 0, change, begins: true, amounts: [amount, 0.0] });
+        }
+        assert_eq!(state.rates()[2], CpuRate::new(0.05));
     }
 
     proptest! {
