@@ -22,6 +22,7 @@ use super::folder::RawPart;
 use super::part::PartParser;
 use super::records::amounts::float;
 use super::records::fields::{Fields, whole};
+use super::records::lines::{first_line, names_of};
 use super::records::machines::{Listed, Machines};
 use super::records::row::Row;
 use super::records::states::{Fate, States};
@@ -76,7 +77,11 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>
         return Ok(Box::new(Machines::new(part, NODES.len(), node)));
     }
     if !are_pods(begin) {
-        let lack = SourceErrorKind::MissingColumn(PODS.join(","));
+        let own = names_of(first_line(begin), b',');
+        let lacks = |(place, name): &(usize, &&str)| own.get(*place).is_none_or(|own| own != *name);
+        let (place, name) = PODS.iter().enumerate().find(lacks).unwrap_or((0, &PODS[0]));
+        let lack = format!("{name}`, number {} of `{}", place + 1, PODS.join(","));
+        let lack = SourceErrorKind::MissingColumn(lack);
         return Err(SourceError::new(&part.path, lack));
     }
     Ok(Box::new(RecordParser::new(Pods::default(), part, Vec::new())))
@@ -186,6 +191,19 @@ mod tests {
         }
         let open = format!("{HEADER}\r\na,1000,1,0,0,,BE,Running,5,,7\r\n");
         check(Source::Openb, &open, "5 SUBMIT, 7 SCHEDULE");
+    }
+
+    #[test]
+    fn the_missing_column_is_named() {
+        let header = HEADER.replace("gpu_spec,", "");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pods.csv");
+        std::fs::write(&path, &header).unwrap();
+        let place = (0, Some(1));
+        let part = super::RawPart::of_file(Source::Openb, Table::TaskEvents, place, &path).unwrap();
+        let told = super::parser(&part, header.as_bytes()).err().unwrap();
+        let told = told.kind.to_string();
+        assert!(told.contains("no column `gpu_spec`, number 6 of `name,cpu_milli,"), "{told}");
     }
 
     #[test]

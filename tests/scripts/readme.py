@@ -48,6 +48,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 # Name in the folder of a page, and path in the real data.
 LINKS = {
+    "alibaba/batch_task.csv.gz": "alibaba-2017/batch_task.csv.gz",
     "clusterdata-2011-2": "clusterdata-2011-2",
     "cell-a/machine_events-000000000000.json.gz": "google-2019/machine_events-000000000000.json.gz",
     "hadoop/19-jobs.topology.json.gz": "rumen/19-jobs.topology.json.gz",

@@ -141,11 +141,14 @@ pub fn report(run: &Run, history: &History) -> Vec<Said> {
             format!("{job}/{number}")
         });
         let count = run.refused.len() as u64;
+        let gpus = &history.workload.gpus;
+        let asks = run.refused.iter().any(|&task| !gpus.get(task).is_none());
         said.push(Said::warning(format!(
-            "{}: {} never {} larger than any machine, such as {}",
+            "{}: {} never {} larger than any machine{}, such as {}",
             run.label,
             digits::counted(count, "task"),
             if count == 1 { "starts because it is" } else { "start because they are" },
+            if asks { " or none has such GPUs" } else { "" },
             some.collect::<Vec<String>>().join(", ")
         )));
     }
