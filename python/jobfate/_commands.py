@@ -369,7 +369,7 @@ def describe(
     by_own_end: Split by how each task ended, not by how its job ended
     censored: Whether to include values open at the end of the window [default: include]
     waits: Which waits to describe, by how they ended [default: all]
-    group_by: Split by priority, class, user, reason or qos
+    group_by: Split by user, account, queue or other columns
     open_attempts: When an attempt without a recorded end is closed [default: job-end]
     engine: The engine that computes the facts [default: native]
     master: Master of the Spark cluster, such as `spark://host:7077`

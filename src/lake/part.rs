@@ -140,7 +140,7 @@ fn judge(
     Err(LakeError::new(&part.path, kind))
 }
 
-/// Whether no line has the right number of columns. Good lines may have no row of a table.
+/// Whether most lines have another number of columns, and none has a row. A good line need not have one.
 fn is_other_trace(rejects: &RejectLog, seen: &Seen) -> bool {
     let are_most = seen.lines <= rejects.count().saturating_mul(2);
     seen.rows == 0 && 0 < rejects.count() && are_most && rejects.are_of_lines

@@ -315,12 +315,21 @@ fn compare_tables(
     second: &Table,
     units: Option<(String, String)>,
 ) -> Result<TableChange, String> {
+    match of_common_months([first, second])? {
+        Some([first, second]) => compare_rows(&first, &second, units),
+        None => compare_rows(first, second, units),
+    }
+}
+
+/// Compares the rows of two tables.
+fn compare_rows(
+    first: &Table,
+    second: &Table,
+    units: Option<(String, String)>,
+) -> Result<TableChange, String> {
     let in_one = |one: &Table, other: &Table| -> Vec<String> {
         one.header.iter().filter(|name| !other.header.contains(name)).cloned().collect()
     };
-    if let Some([first, second]) = of_common_months([first, second])? {
-        return compare_tables(&first, &second, units);
-    }
     let mut key = key_of(first, second)?;
     let is_apart = key.as_ref().is_some_and(|key| !has_pairs(first, second, key));
     if is_apart && has_pairs(first, second, &OUTCOME) {
@@ -500,6 +509,19 @@ mod tests {
         let second = table("month,account,jobs", &whole);
         let why = compare_tables(&first, &second, None).unwrap_err();
         assert_eq!(why, "other months: 2024-03 to 2024-05 and 2024-04 to 2024-06");
+        // Of January to June and April to September, only May is whole in both.
+        let months = |from: u32, to: u32| {
+            let rows: Vec<String> =
+                (from..=to).map(|month| format!("2024-{month:02},chem,7")).collect();
+            table("month,account,jobs", &rows.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        for (one, other, common) in
+            [((1, 6), (4, 9), 1), ((1, 12), (7, 18), 4), ((1, 5), (1, 12), 3)]
+        {
+            let [one, other] = [one, other].map(|(from, to)| months(from, to));
+            let change = compared(&one, &other);
+            assert_eq!((change.rows, change.changed_rows), (common, 0));
+        }
         // Of five months and six, those in the middle are whole in both.
         let long = ["2024-01,chem,1", "2024-02,chem,1", "2024-03,chem,1", "2024-04,chem,9"];
         let first = table("month,account,jobs", &[&long[..], &whole[1..2]].concat());

@@ -66,9 +66,9 @@ impl<T> Shared<T> {
 }
 
 impl Files {
-    /// The first of them, if there are several.
-    pub(super) fn first(&self) -> Option<&PathBuf> {
-        self.paths.first()
+    /// Their paths; none if there is only one.
+    pub(super) fn paths(&self) -> &[PathBuf] {
+        &self.paths
     }
 
     /// The events that several files contain, found by `find`; `None` for fewer than two files.

@@ -48,7 +48,8 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
 
 /// Gives the answer of a ledger.
 fn give(work: &Work<'_>, plan: &AccountPlan, asked: &Asked, book: &Ledger) -> Result<()> {
-    if !work.lake.has(Table::TaskUsage) && !asked.meter.needs_usage() {
+    let is_of_gpus = asked.meter.resource() == Resource::Gpu;
+    if !work.lake.has(Table::TaskUsage) && !asked.meter.needs_usage() && !is_of_gpus {
         let noun = asked.meter.resource().title();
         work.note(format!("{noun} is {}: there is no table `task_usage`", asked.meter));
     }

@@ -49,7 +49,7 @@ pub struct DescribePlan {
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub waits: Waits,
 
-    /// Split by priority, class, user, reason or qos
+    /// Split by user, account, queue or other columns
     ///
     /// Rows of all groups together come first, then each group with the outcomes that occur in
     /// it; the chart shows the largest groups. The priority of a job is the largest of its tasks;

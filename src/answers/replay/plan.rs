@@ -134,10 +134,11 @@ pub struct ReplayPlan {
     /// Factor by which the machines of the lake are larger
     ///
     /// Some clusters allocate more than their capacity, because tasks request more than they use.
-    /// `recorded`: as in the record, the smallest factor, in hundredths and at least 1, that is enough
-    /// for the requested CPU of 99 % of the machines in service at 100 instants of the replayed time.
-    /// Attempts whose machine is unknown do not count. The default is `recorded` for the Google
-    /// traces, and 1 for every other source.
+    /// `recorded`: the factor that the record needed. At 100 instants of the replayed time, the
+    /// requested CPU on each machine in service is compared with its capacity. The factor is enough
+    /// in 99 % of these cases; it is rounded up to hundredths, and is at least 1. Attempts whose
+    /// machine is unknown do not count. The default is `recorded` for the Google traces, and 1 for
+    /// every other source.
     #[cfg_attr(feature = "cli", arg(long, value_name = "FACTOR", conflicts_with = "cluster"))]
     #[serde(deserialize_with = "overcommit")]
     pub overcommit: Option<Overcommit>,

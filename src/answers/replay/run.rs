@@ -144,11 +144,16 @@ pub fn report(run: &Run, history: &History) -> Vec<Said> {
         let gpus = &history.workload.gpus;
         let asks = run.refused.iter().any(|&task| !gpus.get(task).is_none());
         said.push(Said::warning(format!(
-            "{}: {} never {} larger than any machine{}, such as {}",
+            "{}: {} never {}{}, such as {}",
             run.label,
             digits::counted(count, "task"),
-            if count == 1 { "starts because it is" } else { "start because they are" },
-            if asks { " or none has such GPUs" } else { "" },
+            match (count, asks) {
+                (1, false) => "starts because it is larger than any machine",
+                (_, false) => "start because they are larger than any machine",
+                (1, true) => "starts",
+                (_, true) => "start",
+            },
+            if asks { " because no machine is large enough or has the GPUs" } else { "" },
             some.collect::<Vec<String>>().join(", ")
         )));
     }

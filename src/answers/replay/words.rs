@@ -109,7 +109,7 @@ pub(super) fn decisive(
     }
     if overcommit != 1.0 {
         let as_recorded = match plan.overcommit {
-            Overcommit::Recorded => ", as on 99 % of the machines in the record",
+            Overcommit::Recorded => ", which was enough for 99 % of the machines in the record",
             Overcommit::Factor(_) => "",
         };
         said.push(format!(
@@ -277,8 +277,8 @@ mod tests {
         let some = decisive((&counts, (&recorded, 1.49), Source::Google2011), None, [1, 0]);
         assert_eq!(
             some[1],
-            "The requests on a machine may add up to 1.49 times its capacity, as on 99 % of the \
-            machines in the record."
+            "The requests on a machine may add up to 1.49 times its capacity, which was enough \
+            for 99 % of the machines in the record."
         );
         assert_eq!(
             decisive((&Counts::default(), (&plan, 1.0), Source::Slurm), Some(1159.0), [0, 0]),

@@ -181,9 +181,14 @@ fn of_every_history(counts: &Counts, (plan, overcommit): (&HistoryPlan, f64)) ->
                 "The requests of the tasks on a machine add up to at most {factor} times its \
                 capacity."
             ),
+            Overcommit::Recorded if overcommit == 1.0 => "The requests of the tasks on a machine add \
+                up to at most its capacity: the record has no larger ones, or no machines of attempts \
+                (`--overcommit recorded`)."
+                .to_owned(),
             Overcommit::Recorded => format!(
                 "The requests of the tasks on a machine add up to at most {overcommit} times its \
-                capacity: as much as on 99 % of the machines in the record (`--overcommit recorded`)."
+                capacity, which was enough for 99 % of the machines in the record (`--overcommit \
+                recorded`)."
             ),
         },
         format!(

@@ -94,7 +94,7 @@ impl RecordFormat for Mapped {
         }
         let (map, places) = (&self.map, &self.places);
         let row = Row { map, places, rows: &self.rows, clock: &self.clock };
-        record(&row, &mut self.clusters, row_id(self.part, line.number), remarks)
+        record(&row, &self.clusters, row_id(self.part, line.number), remarks)
     }
 
     fn separator_of_quotes(&self) -> Option<u8> {
@@ -234,7 +234,7 @@ fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told
 /// An attempt of a job; `None` for a state that the map skips.
 fn record<'a>(
     row: &Row<'a>,
-    clusters: &mut Clusters,
+    clusters: &Clusters,
     line: i64,
     remarks: &mut Remarks,
 ) -> Result<Option<Record<'a>>, Fault> {

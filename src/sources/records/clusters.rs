@@ -1,11 +1,12 @@
 //! The clusters of a log.
 //!
 //! In: the cluster of each row. Out: the numbers of jobs, which several clusters may share. The jobs of the
-//! cluster that the first row of the log names keep their own; those of others have a hash of the
-//! cluster and the job id. The files of a log have one first row.
+//! cluster that the first rows of the log name keep their own; those of others have a hash of the
+//! cluster and the job id. The files of a log count as one.
 
 use std::path::Path;
 
+use super::quotes::Quotes;
 use super::{Line, RecordFormat, Remarks, number_of_name};
 use crate::sources::SourceError;
 use crate::sources::blocks::{BlockReader, TextBlock};
@@ -23,47 +24,56 @@ impl Clusters {
     /// path, the beginning of its text and its number.
     ///
     /// # Errors
-    /// The first file of the log cannot be read.
+    /// A file of the log cannot be read.
     pub(in crate::sources) fn of<F: RecordFormat>(
         part: &RawPart,
         begin: &[u8],
         format: impl Fn(&Path, &[u8], u32) -> Result<F, SourceError>,
     ) -> Result<Self, SourceError> {
-        let first = part.reading.files.first().filter(|first| **first != part.path);
-        let Some(path) = first else {
-            return Ok(Self { own: first_of(&mut format(&part.path, begin, part.part)?, begin) });
-        };
-        let block = BlockReader::open(path)?.next_block(TextBlock::default())?;
-        let begin = block.as_ref().map_or(&[][..], TextBlock::text);
-        Ok(Self { own: first_of(&mut format(path, begin, 0)?, begin) })
+        let paths = part.reading.files.paths();
+        if paths.len() < 2 {
+            let (_, own) = first_of(&mut format(&part.path, begin, part.part)?, begin);
+            return Ok(Self { own });
+        }
+        // Some files may have a header and no row.
+        for (number, path) in (0..).zip(paths) {
+            let block = BlockReader::open(path)?.next_block(TextBlock::default())?;
+            let begin = block.as_ref().map_or(&[][..], TextBlock::text);
+            let (rows, own) = first_of(&mut format(path, begin, number)?, begin);
+            if 0 < rows {
+                return Ok(Self { own });
+            }
+        }
+        Ok(Self::default())
     }
 
     /// The number of a job of another cluster than the log's own; `None` for a job of its own, or
     /// without an id.
     pub(in crate::sources) fn number_elsewhere(
-        &mut self,
+        &self,
         cluster: Option<&str>,
         job: Option<&str>,
         remarks: &mut Remarks,
     ) -> Option<i64> {
-        let cluster = cluster?;
-        if *cluster == **self.own.get_or_insert_with(|| cluster.into()) {
-            return None;
-        }
+        let cluster = cluster.filter(|&cluster| self.own.as_deref() != Some(cluster))?;
         remarks.add("jobs of another cluster: identified by cluster and job id");
         job.map(|job| number_of_name(format!("{cluster}/{job}").as_bytes()))
     }
 }
 
-/// How many lines are looked at; a log whose rows name a cluster mostly does so in its first.
-const LINES: usize = 1000;
+/// How many rows are looked at; a log whose rows name a cluster mostly does so in its first.
+const ROWS: usize = 1000;
 
-/// The cluster of the first row of a text that names one.
-fn first_of(format: &mut impl RecordFormat, begin: &[u8]) -> Option<Box<str>> {
-    let lines = begin.split(|&byte| byte == b'\n').take(LINES);
-    (1..).zip(lines).find_map(|(number, raw)| {
-        let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
-        let found = format.record(Line::of(number, raw), &mut Remarks::default());
-        found.ok().flatten()?.cluster.map(Box::from)
-    })
+/// The number of rows that a text begins with, up to the first that names a cluster, and that cluster.
+fn first_of(format: &mut impl RecordFormat, begin: &[u8]) -> (usize, Option<Box<str>>) {
+    let (mut own, mut rows) = (None, 0);
+    let separator = format.separator_of_quotes();
+    Quotes::each_of(begin, separator, |line: Line<'_>| {
+        if let Ok(Some(record)) = format.record(line, &mut Remarks::default()) {
+            rows += 1;
+            own = record.cluster.map(Box::from);
+        }
+        own.is_none() && rows < ROWS
+    });
+    (rows, own)
 }

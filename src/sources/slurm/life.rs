@@ -96,7 +96,7 @@ fn run_us(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i6
 /// A sum over the processors in seconds, as the time of each, µs.
 fn per_cpu(row: &Row<'_>, column: Col, cpus: Option<i32>) -> Result<Option<i64>, Fault> {
     let raw = row.raw(column);
-    if raw.is_empty() {
+    if matches!(raw, b"" | b"Unknown" | b"INVALID") {
         return Ok(None);
     }
     let seconds = whole(raw).ok_or((column.name(), RejectReason::BadValue))?;

@@ -3,7 +3,7 @@
 //! In: the capacity of machines, the requests of the attempts that run on them, and those of
 //! waiting tasks. Out: per interval the exact integrals of free capacity, and of the part of it on
 //! machines where no waiting task fits. A task fits a machine whose free CPU and memory cover its
-//! requests, to the nearest millionth; constraints are ignored. While no task waits, nothing is fragmented.
+//! requests, up to a millionth; constraints are ignored. While no task waits, nothing is fragmented.
 //!
 //! ```text
 //!  machine 1   CPU ######....  memory ##########    a task waits for 0.2 CPU and 0.1 memory
@@ -230,12 +230,10 @@ fn follow(at: &Intervals, steps: &[Step], machine_count: usize, sums: &mut [Amou
     }
 }
 
-/// What must be free for a request: half a millionth less, as a replay rounds. Decimal amounts are stored
-/// as binary ones, whose sums may be slightly too large for what fits exactly.
-fn with_slack(request: CpuRate) -> CpuRate {
-    let mut needed = request;
-    needed -= CpuRate::new(5e-7);
-    needed.max(CpuRate::ZERO)
+/// What must be free for a request: a millionth of it less, and half a millionth. Decimal amounts are
+/// stored as binary ones, whose sums may be slightly too large for what fits exactly.
+fn needed(request: f32) -> CpuRate {
+    CpuRate::new((request - (5e-7 + request * 1e-6)).max(0.0))
 }
 
 #[derive(Clone, Default)]
@@ -288,9 +286,10 @@ impl State {
 
     fn take(&mut self, step: &Step) {
         let amounts = step.amounts.map(CpuRate::new);
+        let needed = step.amounts.map(needed);
         let place = match step.change {
-            Change::Waiting if step.begins => return self.wait(amounts.map(with_slack)),
-            Change::Waiting => return self.leave(amounts.map(with_slack)),
+            Change::Waiting if step.begins => return self.wait(needed),
+            Change::Waiting => return self.leave(needed),
             Change::Capacity(place) | Change::Held(place) => place,
         };
         let machine = &mut self.machines[place as usize];
@@ -482,6 +481,12 @@ mod tests {
         add(Change::Held(0), 0.1);
         add(Change::Held(0), 0.1);
         add(Change::Waiting, 0.05);
+        assert_eq!(state.rates()[2], CpuRate::ZERO);
+        let mut state = State::new(1);
+        let amounts = [(Change::Capacity(0), 24.9), (Change::Held(0), 8.3), (Change::Held(0), 8.3)];
+        for (change, amount) in amounts.into_iter().chain([(Change::Waiting, 8.3)]) {
+            state.take(&Step { time_us: 0, change, begins: true, amounts: [amount, 0.0] });
+        }
         assert_eq!(state.rates()[2], CpuRate::ZERO);
         // A millionth too much does not.
         let mut state = State::new(1);
