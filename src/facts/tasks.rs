@@ -22,7 +22,9 @@ use super::events::{
 pub use super::spent::Spent;
 pub use super::task_view::{Attempt, EndedBy, TaskView, Window};
 use super::told::{CPU_REQUEST, CPU_TIME, REQUESTED_TIME, USED_MEMORY, add_used, add_used_memory};
-pub use super::told::{has_cpu_times, tells_cpu_time, tells_requested_time, tells_used_memory};
+pub use super::told::{
+    GPU_REQUEST, has_cpu_times, tells_cpu_time, tells_gpus, tells_requested_time, tells_used_memory,
+};
 pub use super::usage::Usage;
 use super::window::{JobEnds, OpenAttempts, Windows};
 use crate::lake::Lake;
@@ -400,9 +402,6 @@ pub(crate) const fn closed(end_us: i64, window_end_us: i64) -> i64 {
 
 /// The column of requested memory.
 const MEMORY_REQUEST: &str = "memory_request";
-
-/// The column of requested GPUs.
-pub const GPU_REQUEST: &str = "gpu_request";
 
 /// The column of logs with the running time of a job, without suspensions.
 const RUN_TIME: &str = "run_us";

@@ -11,6 +11,9 @@ use crate::units::CpuTime;
 /// The column of logs with the mean CPU time that a job used per processor.
 pub(super) const CPU_TIME: &str = "cpu_time_us";
 
+/// The column of requested GPUs.
+pub const GPU_REQUEST: &str = "gpu_request";
+
 /// Whether the lake has the column of the CPU time of attempts, which is then read instead of the
 /// CPU rate of usage windows.
 pub fn has_cpu_times(lake: &Lake) -> bool {
@@ -23,6 +26,14 @@ pub fn has_cpu_times(lake: &Lake) -> bool {
 /// A file cannot be read.
 pub fn tells_cpu_time(lake: &Lake) -> Result<bool, LakeError> {
     tells(lake, CPU_TIME)
+}
+
+/// Whether a log has the GPUs that any task requested.
+///
+/// # Errors
+/// A file of the lake cannot be read.
+pub fn tells_gpus(lake: &Lake) -> Result<bool, LakeError> {
+    tells(lake, GPU_REQUEST)
 }
 
 /// Whether a log has the requested time of any task.

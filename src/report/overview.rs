@@ -115,10 +115,8 @@ pub(super) fn page(results: &[Stored]) -> Result<Page, ReportError> {
             let begin = kind.figure?;
             let shown = results.iter().filter(is_found).filter(|result| nothing(result).is_none());
             // Charts of other kinds may begin alike; a result with a figure of its own shows that alone.
-            let has_own = |name: &str| {
-                let mut kinds = list::topics().into_iter().flat_map(list::kinds_on);
-                kinds.any(|kind| kind.name == name && kind.figure.is_some())
-            };
+            let has_own =
+                |name: &str| list::kinds().any(|kind| kind.name == name && kind.figure.is_some());
             let is_own = |result: &&Stored| result.name == kind.name || !has_own(&result.name);
             shown.filter(is_own).find_map(|result| {
                 let chart =

@@ -25,6 +25,7 @@ impl Engine<'_> {
         if self.bookings.is_some() {
             self.order.refresh(&self.state);
             self.keep_promises();
+            self.end_jobs();
         } else if 0 < self.state.roomy || self.preemption.is_some() {
             self.order.refresh(&self.state);
             self.hand_out_tasks();
@@ -70,6 +71,9 @@ impl Engine<'_> {
                     self.order.forget(chosen);
                 }
                 self.start(chosen, machine, Role::Original);
+                if self.has_ended_jobs() {
+                    break;
+                }
             } else if self.aside.len() < depth {
                 self.order.pop();
                 self.aside.push(task);
@@ -108,7 +112,7 @@ impl Engine<'_> {
                 let chosen = self.nearest(task, machine);
                 self.order.forget(chosen);
                 self.start(chosen, machine, Role::Original);
-                if self.state.roomy == 0 && !preempts {
+                if self.has_ended_jobs() || self.state.roomy == 0 && !preempts {
                     return;
                 }
             } else {

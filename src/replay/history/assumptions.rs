@@ -182,8 +182,8 @@ fn of_every_history(counts: &Counts, (plan, overcommit): (&HistoryPlan, f64)) ->
                 capacity."
             ),
             Overcommit::Recorded if overcommit == 1.0 => "The requests of the tasks on a machine add \
-                up to at most its capacity: the record has no larger ones, or no machines of attempts \
-                (`--overcommit recorded`)."
+                up to at most its capacity: the record needs no more, or does not say on which machines \
+                tasks ran (`--overcommit recorded`)."
                 .to_owned(),
             Overcommit::Recorded => format!(
                 "The requests of the tasks on a machine add up to at most {overcommit} times its \

@@ -89,8 +89,14 @@ struct Dolly {
     promised: u64,
     /// The part of it of a task, by job.
     clones: Vec<u64>,
-    /// CPU held by attempts that are no clones.
+    /// CPU held by attempts that are not among these clones.
     held: u64,
+}
+
+/// How many of `running` attempts of a task are not clones that were admitted with `attempts` in all.
+fn besides_clones(running: usize, attempts: u32) -> u64 {
+    let clones = (attempts as usize - 1).min(running.saturating_sub(1));
+    (running - clones) as u64
 }
 
 impl Dolly {
@@ -145,22 +151,21 @@ impl Speculation for Dolly {
 
     fn started(&mut self, state: &State<'_>, slot: u32) {
         let task = state.attempts.task[slot as usize];
-        match state.attempts.role[slot as usize] {
-            Role::Original => {
-                self.held += state.workload.cpu.get(task);
-                if self.attempts[state.workload.job.get(task) as usize].is_some_and(|c| 1 < c) {
-                    self.cloned.push(task);
-                }
-            }
-            Role::Copy | Role::Probe => {}
+        let attempts = self.attempts[state.workload.job.get(task) as usize].unwrap_or(1);
+        let running = state.of_task(task).count();
+        let more = besides_clones(running, attempts) - besides_clones(running - 1, attempts);
+        self.held += more * state.workload.cpu.get(task);
+        if state.attempts.role[slot as usize] == Role::Original && 1 < attempts {
+            self.cloned.push(task);
         }
     }
 
     fn ending(&mut self, state: &State<'_>, slot: u32, _how: Happening) {
         let task = state.attempts.task[slot as usize];
-        if state.attempts.role[slot as usize] == Role::Original {
-            self.held -= state.workload.cpu.get(task);
-        }
+        let attempts = self.attempts[state.workload.job.get(task) as usize].unwrap_or(1);
+        let running = state.of_task(task).count();
+        let less = besides_clones(running, attempts) - besides_clones(running - 1, attempts);
+        self.held -= less * state.workload.cpu.get(task);
         if state.of_task(task).count() <= 1 {
             self.cloned.retain(|&other| other != task);
         }
@@ -170,6 +175,13 @@ impl Speculation for Dolly {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn admitted_clones_do_not_count_twice_and_other_copies_do() {
+        // No clones; one admitted clone.
+        assert_eq!([0, 1, 2, 3].map(|running| besides_clones(running, 1)), [0, 1, 2, 3]);
+        assert_eq!([0, 1, 2, 3].map(|running| besides_clones(running, 2)), [0, 1, 1, 2]);
+    }
 
     #[test]
     fn larger_jobs_need_more_clones() {
