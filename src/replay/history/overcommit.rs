@@ -18,7 +18,8 @@ use crate::replay::cluster::Cluster;
 /// The factor of the machines' capacities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Overcommit {
-    /// As in the record: see [`RecordedLoad::factor`].
+    /// As in the record: the smallest factor, in hundredths and at least 1, that was enough for the
+    /// requested CPU of 99 % of the machines in service.
     Recorded,
     /// This one.
     Factor(f64),
