@@ -40,39 +40,39 @@ pub const SHARES: [Share; 2] = [
     share("largest_job_share", "largest cpu (or memory) of one job", "cpu (or memory) of the row"),
 ];
 
+/// CPU time.
+const OF_CPU: Kind<'static> = Kind {
+    tables: &[Table::JobEvents, Table::TaskEvents],
+    meters: true,
+    sentence: Some(sentence),
+    quality: Some(|it| it.found::<AccountAnswer>()?.closed()),
+    names: Some(|it| it.found().map(AccountAnswer::names).unwrap_or_default()),
+    figure: Some("account-"),
+    captions: &[
+        ("account-ends", "CPU time by how attempts ended"),
+        ("account-reasons", "CPU time by the reason of the end"),
+    ],
+    ..Kind::called("account", "CPU time by outcome").holding::<AccountAnswer>()
+};
+
 /// The results: CPU time, memory time, and GPU time.
 pub static KINDS: [Kind<'static>; 3] = [
+    OF_CPU,
     Kind {
-        tables: &[Table::JobEvents, Table::TaskEvents],
-        meters: true,
-        sentence: Some(sentence),
-        quality: Some(|it| it.found::<AccountAnswer>()?.closed()),
-        names: Some(|it| it.found().map(AccountAnswer::names).unwrap_or_default()),
-        figure: Some("account-"),
-        captions: &[
-            ("account-ends", "CPU time by how attempts ended"),
-            ("account-reasons", "CPU time by the reason of the end"),
-        ],
-        ..Kind::called("account", "CPU time by outcome").holding::<AccountAnswer>()
-    },
-    Kind {
-        tables: &[Table::JobEvents, Table::TaskEvents],
+        tables: OF_CPU.tables,
         meters: true,
         captions: &[("account-memory-reasons", "Memory time by the reason of the end")],
         ..Kind::called("account-memory", "Memory time by outcome").holding::<AccountAnswer>()
     },
     Kind {
-        tables: &[Table::JobEvents, Table::TaskEvents],
-        meters: true,
-        sentence: Some(sentence),
-        quality: Some(|it| it.found::<AccountAnswer>()?.closed()),
-        names: Some(|it| it.found().map(AccountAnswer::names).unwrap_or_default()),
+        name: "account-gpu",
+        caption: Some("GPU time by outcome"),
         figure: Some("account-gpu-"),
         captions: &[
             ("account-gpu-ends", "GPU time by how attempts ended"),
             ("account-gpu-reasons", "GPU time by the reason of the end"),
         ],
-        ..Kind::called("account-gpu", "GPU time by outcome").holding::<AccountAnswer>()
+        ..OF_CPU
     },
 ];
 

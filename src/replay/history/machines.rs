@@ -46,8 +46,8 @@ pub struct Fleet {
     pub too_late: u64,
 }
 
-/// Reads the machines of a lake, with their own capacities; events up to the start of the plan apply from the start, and those
-/// after `end_us` not at all.
+/// Reads the machines of a lake, with their own capacities; events up to the start of the plan apply
+/// from the start, and those after `end_us` not at all.
 pub fn fleet(
     lake: &Lake,
     plan: &HistoryPlan,

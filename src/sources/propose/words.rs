@@ -16,13 +16,13 @@ pub(super) const NAMES: [(Field, &str); 24] = [
     (
         Field::Submit,
         "submit submittime submitted submittedtime submission submissiontime qtime created \
-        queued queuedat createtime creationtime adt eingereicht eingereichtam abgeschickt abgeschicktam \
-        einreichung einreichungszeit abgabe abgabezeit submitdatum einreichungsdatum abgabedatum",
+        queued queuedat createtime creationtime adt eingereicht eingereichtam abgeschickt \
+        abgeschicktam einreichung einreichungszeit abgabe abgabezeit submitdatum einreichungsdatum abgabedatum",
     ),
     (
         Field::Start,
-        "start starttime started startedat begin begintime begun began sdt beginn gestartet gestartetam \
-        startzeit startzeitpunkt begonnen begonnenam anfang startdatum beginndatum startdate",
+        "start starttime started startedat begin begintime begun began sdt beginn gestartet \
+        gestartetam startzeit startzeitpunkt begonnen begonnenam anfang startdatum beginndatum startdate",
     ),
     (
         Field::End,
@@ -44,8 +44,8 @@ pub(super) const NAMES: [(Field, &str); 24] = [
     ),
     (
         Field::Cpus,
-        "cpus cpu cores cpucores cpucount corecount ncpus alloccpus reqcpus processors nproc numcpus cpunum numcoresalloc \
-        numcores cnumr slots kerne cpukerne prozessoren anzahlkerne",
+        "cpus cpu cores cpucores cpucount corecount ncpus alloccpus reqcpus processors nproc numcpus \
+        cpunum numcoresalloc numcores cnumr slots kerne cpukerne prozessoren anzahlkerne",
     ),
     (Field::Memory, "memory mem reqmem ram memreq memalloc speicher arbeitsspeicher hauptspeicher"),
     (
