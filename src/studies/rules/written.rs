@@ -138,10 +138,10 @@ fn spared(text: &str) -> Result<(SpareKey, String), NotationError> {
     match key {
         SpareKey::User if value.is_empty() => Err(wrong("user", value, "a name")),
         SpareKey::User => Ok((key, unescaped(value))),
-        SpareKey::Priority | SpareKey::Class if value.parse::<i32>().is_ok() => {
-            Ok((key, value.to_owned()))
-        }
-        SpareKey::Priority | SpareKey::Class => Err(wrong(key.name(), value, "a whole number")),
+        SpareKey::Priority | SpareKey::Class => match value.parse::<i32>() {
+            Ok(number) => Ok((key, number.to_string())),
+            Err(_) => Err(wrong(key.name(), value, "a whole number")),
+        },
     }
 }
 
@@ -258,6 +258,8 @@ mod tests {
         assert_eq!(range.to_string(), "k8s:backoff_limit={0,1,2,3,6}");
         let spaced: RuleGrid = "events = { 50, 10,10 } + failures = 3 ~ class = 2".parse().unwrap();
         assert_eq!(spaced.to_string(), "events={10,50}+failures=3~class=2");
+        let signed: RuleGrid = "events~priority=+06~class=-0".parse().unwrap();
+        assert_eq!(signed.to_string(), "events~priority=6~class=0");
     }
 
     #[test]
