@@ -11,21 +11,17 @@ use jobfate::digits::{counted, grouped};
 use jobfate::faults::{BadFile, Result, Usage};
 use jobfate::sources::begin_of;
 use jobfate::sources::map::Map;
-use jobfate::sources::map::ready::{READY, find};
+use jobfate::sources::propose::ready::{READY, find};
 use jobfate::sources::propose::{Preview, preview, propose};
 use jobfate::sources::zone::Zone;
 
 /// Rows that are shown.
 const ROWS: usize = 10;
 
-/// The heads of the columns that are shown.
-const HEADS: [&str; 9] =
-    ["line", "job", "user", "submit", "start", "end", "outcome", "cpus", "memory_kib"];
-
 /// Propose a map for a table of jobs, or show an included one
 ///
 /// For tables in no other supported format: any table with one row per job or per attempt (csv,
-/// tsv, .csv.gz, Parquet, or JSON with one object per line). A map is a TOML file that names the
+/// tsv, .csv.gz, Parquet, or JSON objects, one per line or in an array). A map is a TOML file that names the
 /// columns, their units and the meaning of each state; `ingest --map` reads the table with it.
 ///
 /// `jobfate map FILE` reads the names of the columns and the first rows, and prints a map to
@@ -67,9 +63,9 @@ fn help() -> String {
     }
     text.push_str(
         "\nA column is \"NAME\", or { column = \"NAME\", unit = \"min\" }, { column = \"NAME\", format = \
-        \"%d.%m.%Y %H:%M\" }; a duration may have the format `clock`, [D-]HH:MM:SS. With `optional = true` the table may lack the column. In JSON a column may be nested: `attempts[-1].end`. A field in quotes may have line ends, which are read as spaces.\n\
+        \"%d.%m.%Y %H:%M\" }; a duration may have the format `clock`, [D-]HH:MM:SS. With `optional = true` the table may lack the column. In JSON (objects, one per line or in an array) a column may be nested: `attempts[-1].end`; `[*]` are all items of a list, joined by commas, or with `count = true` their number. A field in quotes may have line ends, which are read as spaces.\n\
         [table] has separator, decimal (`,` or `.`), timezone, missing (texts that mean a missing value) and \
-        columns (names, if the table has no header). [states] says what each state means: finished, \
+        columns (names, if the table has no header). If an object is a job with a list of attempts, `attempts = \"NAME\"` names the list, `NAME[].start` is a column of an attempt, and `before_last = \"failed\"` is the outcome of all but the last, whose states are unknown. [states] says what each state means: finished, \
         failed, killed, evicted, lost, running, pending or skip; `CANCELLED*` matches every state with that beginning, and `*` all others.\n\n\
         Examples:\n  jobfate map jobs.csv > jobs.toml\n  jobfate map jobs.csv --map jobs.toml\n  \
         jobfate ingest jobs.csv --map jobs.toml --lake lake\n  jobfate map helios > helios.toml",
@@ -81,7 +77,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     console::check_stdout()?;
     if args.list {
         for map in READY {
-            console::data(&format!("{:8} {}\n", map.name, map.about))?;
+            console::data(&format!("{:10} {}\n", map.name, map.about))?;
         }
         console::note("written from published columns; not tested on the real files");
         return Ok(());
@@ -111,7 +107,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
         let wrong = |mistake| Usage(format!("the map does not fit: {mistake}"));
         let shown = preview(&begin, map, args.timezone.as_ref(), ROWS).map_err(wrong)?;
         show_notes(&shown);
-        return Ok(console::data(&table_of(&shown))?);
+        return Ok(console::data(&shown.table())?);
     }
     propose_for(what, &begin, args.timezone.as_ref())
 }
@@ -130,10 +126,7 @@ fn propose_for(path: &Path, begin: &[u8], zone: Option<&Zone>) -> Result<()> {
         }
         Ok(map) => {
             if let Ok(shown) = preview(begin, map, zone, ROWS) {
-                console::note(format!(
-                    "the first rows as this map reads them:\n{}",
-                    table_of(&shown)
-                ));
+                console::note(format!("the first rows as this map reads them:\n{}", shown.table()));
                 show_notes(&shown);
             }
         }
@@ -143,29 +136,6 @@ fn propose_for(path: &Path, begin: &[u8], zone: Option<&Zone>) -> Result<()> {
         console::note(format!("{lines} in the map, marked CHECK"));
     }
     Ok(())
-}
-
-/// The rows as a table.
-fn table_of(shown: &Preview) -> String {
-    let mut rows: Vec<Vec<String>> = vec![HEADS.map(str::to_owned).to_vec()];
-    for row in &shown.rows {
-        let mut cells = vec![row.line.to_string()];
-        match &row.cells {
-            Ok(known) => cells.extend(known.iter().cloned()),
-            Err(problem) => cells.push(format!("no row: {problem}")),
-        }
-        rows.push(cells);
-    }
-    // A rejected row is wider than any column.
-    let full = || rows.iter().filter(|row| row.len() == HEADS.len());
-    let widths: Vec<usize> = (0..HEADS.len())
-        .map(|idx| full().map(|row| row[idx].chars().count()).max().unwrap_or_default())
-        .collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        cells.collect::<Vec<String>>().join("  ").trim_end().to_owned() + "\n"
-    };
-    rows.iter().map(line).collect()
 }
 
 /// Shows the assumptions made while reading them.

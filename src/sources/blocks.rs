@@ -1,4 +1,5 @@
 //! Reads a part (plain text, gzip or Parquet) as blocks of whole lines, and computes its checksum.
+//! The objects of a JSON array and the rows of a Parquet file are read as lines of JSON.
 //!
 //! In: a path, or a part of several files, which are read as if they were one. Out: blocks that end
 //! with a line feed and are padded for the parsers, then the SHA-256 and the size of the raw file.
@@ -7,11 +8,12 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::array_text::{ArrayText, is_array};
 use super::digest::{HashingFile, READ_BYTES, RawDigest, ReadSum};
 use super::fields::PADDING;
 use super::parquet_text::TextOfTable;
@@ -77,6 +79,8 @@ impl TextBlock {
 pub(crate) struct BlockReader {
     path: PathBuf,
     input: Input,
+    /// The state of reading the array that the file is, if it is one.
+    array: Option<ArrayText>,
     carry: Vec<u8>,
     /// Whether no block of the file has been returned, and whether the file was read to its end.
     is_new: bool,
@@ -121,12 +125,23 @@ impl Input {
     }
 }
 
+impl Read for Input {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(raw) => raw.read(target),
+            Self::Gzip(decoder) => decoder.read(target),
+            Self::Table(table) => table.read(target),
+        }
+    }
+}
+
 impl BlockReader {
     /// Opens a file. Gzip is recognised by the first bytes; a file named `.gz` must be gzip.
     pub(crate) fn open(path: &Path) -> Result<Self, SourceError> {
         Ok(Self {
             path: path.to_owned(),
             input: Input::open(path, ReadSum::default())?,
+            array: None,
             carry: Vec::new(),
             is_new: true,
             is_done: false,
@@ -144,7 +159,7 @@ impl BlockReader {
         let Some(path) = self.rest.pop_front() else { return Ok(false) };
         // If it does not open, the previous input and its sum remain.
         self.input = Input::open(&path, self.input.sum())?;
-        (self.path, self.is_new, self.is_done) = (path, true, false);
+        (self.path, self.array, self.is_new, self.is_done) = (path, None, true, false);
         Ok(true)
     }
 
@@ -182,6 +197,10 @@ impl BlockReader {
         loop {
             buffer.resize(wanted + PADDING, 0);
             len += self.fill(&mut buffer[len..wanted])?;
+            if self.is_new && self.array.is_none() && is_array(&buffer[..len]) {
+                self.array = Some(ArrayText::new(buffer[..len].to_vec()));
+                len = self.fill(&mut buffer[..wanted])?;
+            }
             if len < wanted {
                 self.is_done = true;
                 // A last line without a line feed is read like any other.
@@ -210,10 +229,9 @@ impl BlockReader {
     fn fill(&mut self, target: &mut [u8]) -> Result<usize, SourceError> {
         let mut len = 0;
         while len < target.len() {
-            let read = match &mut self.input {
-                Input::Plain(raw) => raw.read(&mut target[len..]),
-                Input::Gzip(decoder) => decoder.read(&mut target[len..]),
-                Input::Table(table) => table.read(&mut target[len..]),
+            let read = match &mut self.array {
+                Some(array) => array.read(&mut self.input, &mut target[len..]),
+                None => self.input.read(&mut target[len..]),
             };
             match read {
                 Ok(0) => break,
@@ -325,6 +343,21 @@ mod tests {
         let error = reader.next_block(block).unwrap_err();
         assert!(matches!(error.kind, SourceErrorKind::Open(_)));
         assert_eq!(reader.raw_bytes(), 4);
+    }
+
+    #[test]
+    fn the_objects_of_an_array_are_lines() {
+        let objects: Vec<String> = (0..9_000).map(|id| format!("{{\n\"id\": {id}\n}}")).collect();
+        let text = format!("[\n{}\n]\n", objects.join(",\n"));
+        let lines: String = objects.iter().map(|text| text.replace('\n', " ") + "\n").collect();
+        assert!(BLOCK_BYTES < lines.len());
+        for (name, raw) in
+            [("a.json", text.clone().into_bytes()), ("a.json.gz", gzip(text.as_bytes()))]
+        {
+            let (all, digest) = read_back(name, &raw).unwrap();
+            assert_eq!(String::from_utf8(all).unwrap(), lines);
+            assert_eq!(digest.bytes, raw.len() as u64);
+        }
     }
 
     #[test]

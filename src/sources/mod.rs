@@ -15,6 +15,7 @@ use crate::schema::Source;
 mod alibaba;
 pub(crate) mod alibaba_2017;
 pub(crate) mod alibaba_2018;
+mod array_text;
 pub(crate) mod blocks;
 pub mod checksums;
 mod digest;

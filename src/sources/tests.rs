@@ -97,7 +97,7 @@ pub(super) fn parsed_in(zone: Option<Zone>, source: Source, table: Table, text: 
 /// Parses a file of a log.
 pub(super) fn parsed_part(part: &RawPart) -> Rows {
     let (table, source) = (part.table, part.source);
-    let begin = std::fs::read(&part.path).unwrap();
+    let begin = super::begin_of(&part.path).unwrap();
     let mut parser = parser_of(part, &begin).unwrap();
     let mut block = RowBlock::new(table, source, 0);
     let mut last = RowBlock::new(table, source, 0);

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
+use std::process::Command;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -549,12 +550,12 @@ fn a_map_is_proposed_shown_and_listed() {
     fs::write(place.path("jobs.toml"), map).unwrap();
     let run = place.run(&["map", "trace/jobs.csv", "--map", "jobs.toml"]).ok();
     insta::assert_snapshot!(run.stdout_text(), @"
-    line  job  user  submit                start                 end                   outcome   cpus  memory_kib
-    2     1    anna  2024-03-05T07:10:00Z  2024-03-05T07:10:00Z  2024-03-05T08:40:00Z  finished  4     -
-    3     2    bert  2024-03-05T07:20:00Z  2024-03-05T07:20:00Z  2024-03-05T07:50:00Z  killed    8     -
+    line  job  user  submit                start                 end                   outcome   cpus  memory_kib  gpus  limit_s
+    2     1    anna  2024-03-05T07:10:00Z  2024-03-05T07:10:00Z  2024-03-05T08:40:00Z  finished  4     -           -     -
+    3     2    bert  2024-03-05T07:20:00Z  2024-03-05T07:20:00Z  2024-03-05T07:50:00Z  killed    8     -           -     -
     ");
     let list = place.run(&["map", "--list"]).ok();
-    for name in ["helios", "acme", "philly", "pai", "f-data", "pm100"] {
+    for name in ["helios", "acme", "philly", "pai", "pai-joined", "f-data", "pm100"] {
         assert!(list.stdout_text().contains(name), "{}", list.stdout_text());
         let map = place.run(&["map", name]).ok();
         assert!(map.stdout_text().contains("not tested on the real file"), "{name}");
@@ -587,12 +588,17 @@ fn ready_maps_read_rows_in_the_published_form() {
         ),
         (
             "philly",
-            "t.jsonl",
+            "cluster_job_log",
             format!(
-                "{{\"status\":\"Pass\",\"vc\":\"v\",\"jobid\":\"application_1\",\"attempts\":[{{\"start_time\":\"{start}\",\"end_time\":\"{end}\",\"detail\":[{{\"ip\":\"m1\",\"gpus\":[\"gpu0\"]}}]}}],\"submitted_time\":\"{submit}\",\"user\":\"u\"}}\n"
+                "[{{\"status\":\"Pass\",\"vc\":\"v\",\"jobid\":\"application_1\",\"attempts\":[{{\"start_time\":\"{start}\",\"end_time\":\"{end}\",\"detail\":[{{\"ip\":\"m1\",\"gpus\":[\"gpu0\"]}}]}}],\"submitted_time\":\"{submit}\",\"user\":\"u\"}}]\n"
             ),
         ),
         ("pai", "t.csv", "abc,i1,u,Terminated,10.0,110.0\n".to_owned()),
+        (
+            "pai-joined",
+            "t.csv",
+            "job_name,inst_id,user,status,start_time,end_time,first_start,cpu_percent,memory_gb,gpu_percent,gpu_type\nabc,i1,u,Terminated,10.0,150.0,50.0,600,29.3,50,V100\n".to_owned(),
+        ),
         (
             "f-data",
             "t.jsonl",
@@ -621,4 +627,32 @@ fn ready_maps_read_rows_in_the_published_form() {
         let run = place.run(&["fairness", "--by", "queue", "--cpu", "slots", "--format", "csv"]);
         assert!(!run.ok().stdout_text().contains("\n10,"), "{name}");
     }
+}
+
+/// Promise: the statement in the map `pai-joined` makes the table that the map reads, from the two
+/// tables in their published form; CPU and GPU time are those of the tasks.
+#[test]
+fn the_statement_of_a_ready_map_makes_its_table() {
+    let Some(python) = super::engines::python("duckdb") else { return };
+    let place = Place::new();
+    place.raw("pai_job_table.csv", "a,i1,u1,Terminated,10.0,150.0\nb,i2,u2,Failed,20.0,30.0\n");
+    place.raw(
+        "pai_task_table.csv",
+        "a,ps,2.0,Terminated,60.0,150.0,600.0,10.0,0.0,CPU\na,worker,3.0,Terminated,50.0,150.0,400.0,29.3,50.0,V100\n",
+    );
+    let map = place.run(&["map", "pai-joined"]).ok().stdout_text().to_owned();
+    let code: String =
+        map.lines().filter_map(|line| line.strip_prefix("#   ")).collect::<Vec<_>>().join("\n");
+    let code = format!("import duckdb\nduckdb.sql(\"\"\"{code}\"\"\")");
+    let made = Command::new(python).args(["-c", &code]).current_dir(place.path("trace")).output();
+    let made = made.unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    place.run(&["ingest", "trace/pai.csv", "--map", "pai-joined", "--lake", "lake"]).ok();
+    // a ran for 100 s on 2 x 6 + 3 x 4 CPUs and 3 x 0.5 GPUs; b never began.
+    let total = |cpu: &str| {
+        place.run(&["account", "--cpu", cpu, "--format", "json"]).ok().json()["total"].clone()
+    };
+    assert_eq!((total("requested"), total("gpu-slots")), (2400.0.into(), 150.0.into()));
+    let counts = place.run(&["classify", "--format", "csv"]).ok();
+    assert!(counts.stdout_text().contains("\n014,"), "{}", counts.stdout_text());
 }

@@ -576,23 +576,18 @@ fn mapped() {
         ),
         table!(
             "PAI: the header is a file of its own; only Terminated is success; start is the submission",
-            include_str!("../../src/sources/map/ready/pai.toml"),
+            include_str!("../../src/sources/propose/ready/pai.toml"),
             "a,i,u,Terminated,10.0,90.0\nb,i,u,Failed,10.0,90.0\nc,i,u,Running,10.0,\nd,i,u,Waiting,10.0,\n",
             Some("0@10 1@10 4@90 0@10 1@10 3@90 0@10 1@10 0@10"),
             &["CPUs unknown: no CPU time is charged"]
         ),
         table!(
-            "Philly as published is one JSON array",
-            include_str!("../../src/sources/map/ready/philly.toml"),
-            "[\n{\"jobid\":\"a\",\"status\":\"Failed\",\"submitted_time\":\"2017-10-09 00:00:00\",\"attempts\":[]},\n{\"jobid\":\"b\",\"status\":\"Failed\",\"submitted_time\":\"2017-10-09 00:00:00\",\"attempts\":[]}\n]\n",
-            None,
-            &["jq -c '.[]'"]
-        ),
-        table!(
-            "Philly: `None` for a time; the attempts of a job are one; local time of the site",
-            include_str!("../../src/sources/map/ready/philly.toml"),
-            "{\"jobid\":\"a\",\"user\":\"u\",\"vc\":\"v\",\"status\":\"Failed\",\"submitted_time\":\"2017-10-09 00:00:00\",\"attempts\":[{\"start_time\":\"2017-10-09 00:01:00\",\"end_time\":\"2017-10-09 00:02:00\",\"detail\":[]},{\"start_time\":\"2017-10-09 00:03:00\",\"end_time\":\"2017-10-09 00:04:00\",\"detail\":[]}]}\n{\"jobid\":\"b\",\"user\":\"u\",\"vc\":\"v\",\"status\":\"Pass\",\"submitted_time\":\"2017-10-09 00:00:00\",\"attempts\":[{\"start_time\":\"2017-10-09 00:01:00\",\"end_time\":\"None\",\"detail\":[]}]}\n{\"jobid\":\"c\",\"user\":\"u\",\"vc\":\"v\",\"status\":\"Killed\",\"submitted_time\":\"2017-10-09 00:00:00\",\"attempts\":[]}\n",
-            Some("0@1507532400 1@1507532460 3@1507532640 0@1507532400 1@1507532460 0@1507532400"),
+            "Philly: one JSON array; `None` for a time; earlier attempts are assumed to have failed; local time of the site",
+            include_str!("../../src/sources/propose/ready/philly.toml"),
+            "[{\"jobid\":\"a\",\"user\":\"u\",\"vc\":\"v\",\"status\":\"Failed\",\"submitted_time\":\"2017-10-09 00:00:00\",\"attempts\":[{\"start_time\":\"2017-10-09 00:01:00\",\"end_time\":\"2017-10-09 00:02:00\",\"detail\":[]},{\"start_time\":\"2017-10-09 00:03:00\",\"end_time\":\"2017-10-09 00:04:00\",\"detail\":[]}]},\n{\"jobid\":\"b\",\"user\":\"u\",\"vc\":\"v\",\"status\":\"Pass\",\"submitted_time\":\"2017-10-09 00:00:00\",\"attempts\":[{\"start_time\":\"2017-10-09 00:01:00\",\"end_time\":\"None\",\"detail\":[]}]},\n{\"jobid\":\"c\",\"user\":\"u\",\"vc\":\"v\",\"status\":\"Killed\",\"submitted_time\":\"2017-10-09 00:00:00\",\"attempts\":[]}]\n",
+            Some(
+                "0@1507532400 1@1507532460 3@1507532520 0@1507532580 1@1507532580 3@1507532640 0@1507532400 1@1507532460 0@1507532400"
+            ),
             &["ended, but no end time: left open"]
         ),
     ]);

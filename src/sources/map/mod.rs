@@ -14,7 +14,6 @@ use super::zone::Zone;
 use crate::notation::{Mistake, Spot};
 use crate::schema::EventType;
 
-pub mod ready;
 pub(super) mod times;
 
 macro_rules! fields {
@@ -138,6 +137,8 @@ pub(in crate::sources) struct MappedColumn {
     pub(in crate::sources) form: Form,
     /// Whether a table may lack it.
     pub(in crate::sources) is_optional: bool,
+    /// Whether its value is the number of values at its path.
+    pub(in crate::sources) is_count: bool,
     /// Its place in the map.
     pub(in crate::sources) spot: Spot,
 }
@@ -166,6 +167,10 @@ pub struct Map {
     pub(in crate::sources) missing: Vec<String>,
     /// The names of the columns of a table without a header.
     pub(in crate::sources) names: Option<Vec<String>>,
+    /// The path of the list that holds the attempts of a job, for JSON objects of jobs.
+    pub(in crate::sources) attempts: Option<String>,
+    /// The outcome of attempts before the last, if the state is that of the job.
+    pub(in crate::sources) before_last: Option<Fate>,
     pub(in crate::sources) columns: Vec<MappedColumn>,
     pub(in crate::sources) states: Vec<(String, Fate)>,
 }
@@ -173,7 +178,8 @@ pub struct Map {
 impl Eq for Map {}
 
 /// The keys of `[table]`.
-const TABLE_KEYS: [&str; 6] = ["separator", "decimal", "timezone", "missing", "columns", "about"];
+const TABLE_KEYS: [&str; 8] =
+    ["separator", "decimal", "timezone", "missing", "columns", "about", "attempts", "before_last"];
 
 type Wrong<'a> = &'a dyn Fn(Spot, String) -> Mistake;
 
@@ -200,6 +206,8 @@ impl Map {
             zone: None,
             missing: vec![String::new()],
             names: None,
+            attempts: None,
+            before_last: None,
             columns: Vec::new(),
             states: Vec::new(),
         };
@@ -219,12 +227,8 @@ impl Map {
         }
         if let Some(states) = section(document, "states", &wrong)? {
             for (key, value) in states {
-                let word = string(value.get_ref(), value.span(), "an outcome", &wrong)?;
-                let fate = FATES.iter().find(|(name, _)| *name == word);
-                let words = FATES.map(|(name, _)| name);
-                let fate =
-                    fate.ok_or_else(|| wrong(value.span(), unknown("outcome", word, &words)))?;
-                map.states.push((key.get_ref().to_lowercase(), fate.1));
+                let fate = fate_of(value.get_ref(), value.span(), &wrong)?;
+                map.states.push((key.get_ref().to_lowercase(), fate));
             }
         }
         // In the order of the file.
@@ -270,6 +274,10 @@ impl Map {
                 }
                 "missing" => self.missing.extend(strings(value, &spot, wrong)?),
                 "columns" => self.names = Some(strings(value, &spot, wrong)?),
+                "attempts" => {
+                    self.attempts = Some(string(value, spot, "the path of a list", wrong)?.into());
+                }
+                "before_last" => self.before_last = Some(fate_of(value, spot, wrong)?),
                 "about" => {
                     string(value, spot, "what the table is", wrong)?;
                 }
@@ -292,6 +300,15 @@ impl Map {
         }
         if !has(Field::End) && !has(Field::Run) {
             return lacks("nothing says when a job ended: give `end` or `run`");
+        }
+        let list = self.attempts.as_deref().unwrap_or_default();
+        let is_odd = |column: &&MappedColumn| {
+            let path = column.name.split_once("[]");
+            path.is_some_and(|(begin, _)| list.is_empty() || begin != list)
+        };
+        if let Some(column) = self.columns.iter().find(is_odd) {
+            let problem = "`[]` follows the list of attempts that [table] names: `attempts = ...`";
+            return Err(wrong(column.spot.clone(), problem.to_owned()));
         }
         let has_start = has(Field::Start) || has(Field::End) && has(Field::Run) || has(Field::Wait);
         if !has_start {
@@ -325,11 +342,6 @@ impl Map {
         found.or_else(|| self.states.iter().find(|(known, _)| known == "*"))
     }
 
-    /// A mistake that has no place in the map.
-    pub(in crate::sources) fn wrong(&self, problem: &str) -> Mistake {
-        Mistake::at(&self.text, 0, 0, problem.to_owned())
-    }
-
     /// A mistake at a column that the table does not have.
     pub(in crate::sources) fn lacks(&self, column: &MappedColumn, found: &[String]) -> Mistake {
         let has = found.join(", ");
@@ -341,6 +353,14 @@ impl Map {
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     format!("unknown {what} `{name}` (known: {})", known.join(", "))
+}
+
+/// The meaning of a state.
+fn fate_of(value: &DeValue<'_>, spot: Spot, wrong: Wrong<'_>) -> Result<Fate, Mistake> {
+    let word = string(value, spot.clone(), "an outcome", wrong)?;
+    let fate = FATES.iter().find(|(name, _)| *name == word);
+    let words = FATES.map(|(name, _)| name);
+    fate.map(|(_, fate)| *fate).ok_or_else(|| wrong(spot, unknown("outcome", word, &words)))
 }
 
 /// A table of the document.
@@ -390,7 +410,7 @@ fn column(
         let names: Vec<&str> = Field::ALL.iter().map(|(_, name, _, _)| *name).collect();
         return Err(wrong(key_spot, unknown("key", key, &names)));
     };
-    let (mut name, mut form, mut is_optional) = (None, None, false);
+    let (mut name, mut form, mut is_optional, mut is_count) = (None, None, false, false);
     match value {
         DeValue::String(text) => name = Some(text.to_string()),
         DeValue::Table(table) => {
@@ -406,12 +426,13 @@ fn column(
                         let text = string(value, spot.clone(), "a format", wrong)?;
                         form = Some(of_format(kind, text).map_err(|why| wrong(spot, why))?);
                     }
-                    "optional" => match value {
+                    switch @ ("optional" | "count") => match value {
+                        DeValue::Boolean(yes) if switch == "count" => is_count = *yes,
                         DeValue::Boolean(yes) => is_optional = *yes,
-                        _ => return Err(wrong(spot, "`optional` is true or false".to_owned())),
+                        _ => return Err(wrong(spot, format!("`{switch}` is true or false"))),
                     },
                     other => {
-                        let known = ["column", "unit", "format", "optional"];
+                        let known = ["column", "unit", "format", "optional", "count"];
                         return Err(wrong(key.span(), unknown("key", other, &known)));
                     }
                 }
@@ -429,7 +450,7 @@ fn column(
         Some(form) => form,
         None => usual(kind).map_err(|why| wrong(spot.clone(), why))?,
     };
-    Ok(MappedColumn { field, name, form, is_optional, spot })
+    Ok(MappedColumn { field, name, form, is_optional, is_count, spot })
 }
 
 fn of_unit(kind: Kind, name: &str) -> Result<Form, String> {

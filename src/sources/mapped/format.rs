@@ -85,6 +85,10 @@ impl Mapped {
 impl RecordFormat for Mapped {
     const HAS_TASKS: bool = false;
 
+    fn attempt_count(&mut self, line: &[u8]) -> usize {
+        self.rows.begin(&self.map, line)
+    }
+
     fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a> {
         if !self.rows.read(&self.map, line.raw)? {
             return Ok(None);
@@ -119,6 +123,12 @@ impl<'a> Row<'a> {
     fn cell(&self, field: Field) -> Option<(&'a [u8], &'a Form)> {
         let idx = self.places[field as usize]?;
         Some((self.rows.cell(idx)?, &self.map.columns[idx].form))
+    }
+
+    /// Whether a column is of the attempt and not of its job.
+    fn is_of_attempt(&self, field: Field) -> bool {
+        let column = self.places[field as usize].map(|idx| &self.map.columns[idx]);
+        column.is_some_and(|column| column.name.contains("[]"))
     }
 
     fn text(&self, field: Field) -> Result<Option<&'a str>, Fault> {
@@ -166,7 +176,8 @@ impl<'a> Row<'a> {
     /// The meaning of its state.
     fn fate(&self) -> Result<Option<Fate>, Fault> {
         let Some(state) = self.text(Field::State)? else { return Ok(None) };
-        let fate = self.map.fate(state);
+        let earlier = self.map.before_last.filter(|_| !self.rows.place().1);
+        let fate = earlier.or_else(|| self.map.fate(state));
         fate.map(Some).ok_or(("state", RejectReason::UnknownEventType))
     }
 }
@@ -190,7 +201,9 @@ pub(in crate::sources) fn whole(unit: f64) -> i64 {
 /// The times of a row; missing ones are derived.
 fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told, Fault> {
     let (run_us, wait_us) = (row.span(Field::Run)?, row.span(Field::Wait)?);
-    let submit = row.instant(Field::Submit, remarks)?;
+    // That of the job, which later attempts follow when they start.
+    let is_first = row.rows.place().0 == 0 || row.is_of_attempt(Field::Submit);
+    let submit = row.instant(Field::Submit, remarks)?.filter(|_| is_first);
     let (start, end) = (row.instant(Field::Start, remarks)?, row.instant(Field::End, remarks)?);
     let (start_us, end_us) = times(start, end, run_us, submit, remarks);
     let submit_us = submit.map(Instant::first);
@@ -255,6 +268,9 @@ fn record<'a>(
             line
         }
     };
+    if !row.rows.place().1 && row.map.before_last.is_some() {
+        remarks.add("attempts before the last of their job: as `before_last` in the map says");
+    }
     let told = told(row, fate, remarks)?;
     let cpus = row.amount(Field::Cpus)?.map(narrow).filter(|&cpus| 0.0 < cpus);
     if cpus.is_none() {

@@ -5,7 +5,7 @@
 //! columns. A field in quotes may have line ends, as in RFC 4180; they are read as spaces. Out: the
 //! events that `records` makes of attempts. Rows of one job are attempts of one task. No column is
 //! guessed: only columns that the map names are read, and they must exist unless the map says that
-//! they are optional.
+//! they are optional. A JSON object may hold a job with a list of its attempts.
 //!
 //! | Missing | Derived value |
 //! |---|---|
@@ -18,6 +18,7 @@
 //! Each derived value is counted as a remark.
 
 mod format;
+mod paths;
 pub(super) mod table;
 
 pub(super) use self::format::{Mapped, parser, stamp_of, whole};

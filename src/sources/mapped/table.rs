@@ -1,8 +1,8 @@
 //! The cells of a row, from a line of fields or a JSON object.
 //!
-//! In: a line, or the lines of a row with line ends in quotes. Out: for each column of the map the text of its cell, copied, so that both kinds of
-//! table are read in the same way. A JSON column may be at a path: `attempts[0].start_time`, with
-//! `[-1]` for the last item.
+//! In: a line, or the lines of a row with line ends in quotes. Out: for each column of the map the
+//! text of its cell, copied, so that both kinds of table are read in the same way. A column of JSON
+//! may be a path; its values are joined by commas, or counted.
 
 use serde_json::Value;
 
@@ -12,6 +12,7 @@ use super::super::records::fields::Fields;
 use super::super::records::lines::{Lines, first_line, names_of};
 use super::super::records::quotes::first_record;
 use super::super::reject::RejectReason;
+use super::paths::Attempts;
 use crate::notation::Mistake;
 
 /// The number of rows that are searched for the keys of JSON objects.
@@ -21,6 +22,8 @@ const ROWS_LOOKED_AT: usize = 1000;
 pub(super) struct TableRows {
     shape: Shape,
     fields: Fields,
+    /// The attempts of the current row, for JSON.
+    attempts: Attempts,
     /// Whether a cell of the current row has a line end.
     pub(super) has_line_end: bool,
     /// The texts of the cells, one after the other.
@@ -41,27 +44,15 @@ pub(in crate::sources) fn is_json(begin: &[u8]) -> bool {
     first_line(begin).trim_ascii_start().starts_with(b"{")
 }
 
-/// The error for a table that is one array.
-pub(in crate::sources) const ONE_ARRAY: &str = "the table is one JSON array; make each of its objects a line \
-    of its own first: `jq -c '.[]' FILE > FILE.jsonl`";
-
-/// Whether a text begins like one array of JSON objects, whose lines are not rows.
-pub(in crate::sources) fn is_array(begin: &[u8]) -> bool {
-    let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin).trim_ascii_start();
-    begin.strip_prefix(b"[").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"))
-}
-
 impl TableRows {
     /// The rows of a table that starts with `begin`; an error if it lacks a column of the map.
     pub(super) fn of(map: &Map, begin: &[u8]) -> Result<Self, Mistake> {
-        if is_array(begin) {
-            return Err(map.wrong(ONE_ARRAY));
-        }
         let shape =
             if is_json(begin) { Self::json(map, begin)? } else { Self::fields(map, begin)? };
         Ok(Self {
             shape,
             fields: Fields::default(),
+            attempts: Attempts::default(),
             has_line_end: false,
             texts: Vec::new(),
             cells: vec![None; map.columns.len()],
@@ -90,10 +81,12 @@ impl TableRows {
         let lines = begin.split(|&byte| byte == b'\n').take(ROWS_LOOKED_AT);
         let rows: Vec<Value> =
             lines.filter_map(|line| serde_json::from_slice(line.trim_ascii()).ok()).collect();
+        let rows: Vec<Attempts> =
+            rows.into_iter().map(|row| Attempts::of(Some(row), map)).collect();
         for column in map.columns.iter().filter(|column| !column.is_optional) {
-            if !rows.iter().any(|row| at_path(row, &column.name).is_some()) {
+            if !rows.iter().any(|row| row.has(map, &column.name)) {
                 let mut found: Vec<String> = Vec::new();
-                for key in rows.iter().filter_map(Value::as_object).flat_map(|row| row.keys()) {
+                for key in rows.iter().flat_map(Attempts::keys) {
                     if !found.contains(key) {
                         found.push(key.clone());
                     }
@@ -112,24 +105,38 @@ impl TableRows {
         }
     }
 
-    /// Reads the cells of a line, with spaces for line ends; false for the header.
+    /// Begins a line; returns the number of attempts in it, each of which [`read`](Self::read)
+    /// reads in turn.
+    pub(super) fn begin(&mut self, map: &Map, raw: &[u8]) -> usize {
+        if let Shape::Fields { .. } = self.shape {
+            return 1;
+        }
+        self.attempts = Attempts::of(serde_json::from_slice(raw).ok(), map);
+        self.attempts.count()
+    }
+
+    /// The place of the current attempt among those of its line, from 0, and whether it is the last.
+    pub(super) fn place(&self) -> (usize, bool) {
+        match self.shape {
+            Shape::Fields { .. } => (0, true),
+            Shape::Json => self.attempts.place(),
+        }
+    }
+
+    /// Reads the cells of the next attempt of a line, with spaces for line ends; false for the
+    /// header.
     pub(super) fn read(&mut self, map: &Map, raw: &[u8]) -> Result<bool, Fault> {
         self.texts.clear();
         self.cells.fill(None);
         match &self.shape {
             Shape::Json => {
-                let row: Value =
-                    serde_json::from_slice(raw).map_err(|_| ("", RejectReason::BadValue))?;
+                self.attempts.step();
+                if !self.attempts.is_json() {
+                    return Err(("", RejectReason::BadValue));
+                }
                 for (cell, column) in self.cells.iter_mut().zip(&map.columns) {
-                    match at_path(&row, &column.name) {
-                        None | Some(Value::Null) => {}
-                        Some(Value::String(text)) => {
-                            *cell = keep(map, &mut self.texts, text.trim().as_bytes());
-                        }
-                        Some(value) => {
-                            *cell = keep(map, &mut self.texts, value.to_string().as_bytes());
-                        }
-                    }
+                    let text = self.attempts.text(map, column);
+                    *cell = text.and_then(|text| keep(map, &mut self.texts, text.as_bytes()));
                 }
             }
             Shape::Fields { lines, places } => {
@@ -166,26 +173,4 @@ fn keep(map: &Map, texts: &mut Vec<u8>, text: &[u8]) -> Option<(usize, usize)> {
     let from = texts.len();
     texts.extend_from_slice(text);
     Some((from, texts.len()))
-}
-
-/// The value at `name`, or else at the path `a.b[0].c`.
-pub(super) fn at_path<'a>(row: &'a Value, name: &str) -> Option<&'a Value> {
-    if let Some(value) = row.get(name) {
-        return Some(value);
-    }
-    if !name.contains(['.', '[']) {
-        return None;
-    }
-    let mut at = row;
-    for step in name.split('.') {
-        let (key, places) = step.split_once('[').unwrap_or((step, ""));
-        at = at.get(key)?;
-        for place in places.split('[').filter(|place| !place.is_empty()) {
-            let place: i64 = place.strip_suffix(']')?.parse().ok()?;
-            let all = at.as_array()?;
-            let idx = if place < 0 { place + i64::try_from(all.len()).ok()? } else { place };
-            at = all.get(usize::try_from(idx).ok()?)?;
-        }
-    }
-    Some(at)
 }

@@ -283,6 +283,83 @@ fn objects_and_deeper_columns_are_read() {
     assert_eq!(rows.rejects(), ["2  bad_value"]);
 }
 
+const JOBS: &str = "[table]\nattempts='tries'\nbefore_last='failed'\n[columns]\njob='id'\nsubmit={column='at',unit='s'}\nstart={column='tries[].from',unit='s'}\nend={column='tries[].to',unit='s'}\ncpus='n'\nmachines={column='tries[].on[*].m',optional=true}\ngpus={column='tries[].on[*].g[*]',count=true,optional=true}\nstate='s'\n[states]\nok='finished'\nstop='killed'";
+
+#[test]
+fn a_preview_shows_gpus_and_limits() {
+    let map = "[columns]\njob='id'\nstart={column='from',unit='s'}\nrun={column='run',unit='s'}\ngpus='g'\ntime_limit={column='l',unit='min'}";
+    let text = b"id,from,run,g,l\n1,5,6,0.5,90\n";
+    let shown = preview(text, Map::read(map).unwrap(), None, 10).unwrap();
+    assert_eq!(shown.rows[0].cells.clone().unwrap()[8..], ["0.5", "5400"]);
+}
+
+#[test]
+fn a_job_may_hold_its_attempts() {
+    let text = "[{\"id\":1,\"at\":0,\"n\":2,\"s\":\"ok\",\"tries\":[{\"from\":5,\"to\":6,\"on\":[{\"m\":\"a\",\"g\":[0,1]},\n{\"m\":\"b\",\"g\":[7]}]},{\"from\":7,\"to\":9,\"on\":[{\"m\":\"c\",\"g\":[]}]}]},\n{\"id\":2,\"at\":3,\"n\":2,\"s\":\"stop\",\"tries\":[]}]\n";
+    let rows = read(JOBS, text, Table::TaskEvents);
+    assert_eq!(rows.rejects(), Vec::<String>::new());
+    assert_eq!(
+        rows.history(),
+        "0 SUBMIT, 5 SCHEDULE, 6 FAIL, 7 SUBMIT, 7 SCHEDULE, 9 FINISH, 3 SUBMIT"
+    );
+    let remarks: Vec<&str> = rows.notes.remarks.keys().copied().collect();
+    assert_eq!(
+        remarks,
+        [
+            "attempts before the last of their job: as `before_last` in the map says",
+            "ended, but no end time: left open",
+            "no submit time of a later attempt: submitted at its start",
+            "ran on several machines: all in `node_list`, none in `machine_id`",
+        ]
+    );
+    let of = |column, row| rows.cell(column, row);
+    assert_eq!((of("gpu_request", 1), of("node_list", 1)), ("3".into(), "a,b".into()));
+    assert_eq!((of("gpu_request", 4), of("node_list", 4)), ("-".into(), "c".into()));
+}
+
+#[test]
+fn a_bad_attempt_costs_itself_and_its_line_is_told() {
+    let text = "{\"id\":1,\"at\":0,\"n\":1,\"s\":\"ok\",\"tries\":[{\"from\":5,\"to\":6},{\"from\":\"x\",\"to\":8},{\"from\":9,\"to\":10}]}\n";
+    let rows = read(JOBS, text, Table::TaskEvents);
+    assert_eq!(rows.rejects(), ["1 start bad_value"]);
+    assert_eq!(rows.history(), "0 SUBMIT, 5 SCHEDULE, 6 FAIL, 9 SUBMIT, 9 SCHEDULE, 10 FINISH");
+}
+
+proptest! {
+    /// Promise: a table of jobs with lists of attempts is read as the same attempts, each in a row of
+    /// its own, and its rows have different numbers in the order of the attempts.
+    #[test]
+    fn attempts_of_jobs_are_read_as_rows_of_attempts(
+        jobs in prop::collection::vec(prop::collection::vec((0_i64..50, 1_i64..50), 1..4), 1..5),
+    ) {
+        let (mut nested, mut flat) = (String::from("["), String::from("id,at,from,to,n,s\n"));
+        for (id, tries) in jobs.iter().enumerate() {
+            let (mut at, mut items, count) = (i64::try_from(id).unwrap() * 7, Vec::new(), tries.len());
+            let submit = at;
+            for (idx, (wait, run)) in tries.iter().enumerate() {
+                let (from, to) = (at + wait, at + wait + run);
+                items.push(format!("{{\"from\":{from},\"to\":{to}}}"));
+                let submit = if idx == 0 { submit.to_string() } else { String::new() };
+                let state = if idx + 1 == count { "ok" } else { "again" };
+                writeln!(flat, "{id},{submit},{from},{to},1,{state}").unwrap();
+                at = to;
+            }
+            let comma = if id == 0 { "" } else { ",\n" };
+            write!(nested, "{comma}{{\"id\":{id},\"at\":{submit},\"n\":1,\"s\":\"ok\",\"tries\":[{}]}}", items.join(",")).unwrap();
+        }
+        nested.push(']');
+        let of_rows = "[columns]\njob='id'\nsubmit={column='at',unit='s'}\nstart={column='from',unit='s'}\nend={column='to',unit='s'}\ncpus='n'\nstate='s'\n[states]\nok='finished'\nagain='failed'";
+        for table in [Table::JobEvents, Table::TaskEvents] {
+            let (nested, flat) = (read(JOBS, &nested, table), read(of_rows, &flat, table));
+            prop_assert_eq!(nested.history(), flat.history());
+            let mut ids = nested.block.row_ids.clone();
+            ids.sort_unstable();
+            ids.dedup();
+            prop_assert_eq!(ids.len(), flat.block.row_ids.len());
+        }
+    }
+}
+
 #[test]
 fn an_hour_that_comes_twice_is_fitted_by_the_run() {
     if "Europe/Berlin".parse::<Zone>().is_err() {
@@ -365,7 +442,7 @@ fn what_is_wrong_with_a_map_has_a_line() {
 
 #[test]
 fn every_ready_map_is_a_map() {
-    for ready in crate::sources::map::ready::READY {
+    for ready in crate::sources::propose::ready::READY {
         let map =
             Map::read(ready.text).unwrap_or_else(|mistake| panic!("{}: {mistake}", ready.name));
         assert!(ready.text.contains("not tested on the real file"), "{}", ready.name);
@@ -421,7 +498,9 @@ fn a_proposal_reads_the_table_that_it_was_made_for() {
             "2024-03-05T09:40:00Z",
             "finished",
             "4",
-            "1464843.8"
+            "1464843.8",
+            "-",
+            "-"
         ]
     );
     assert_eq!(shown.rows[2].cells.clone().unwrap()[5], "pending");

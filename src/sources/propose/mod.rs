@@ -1,5 +1,5 @@
 //! Proposes a first map for a table, from the names of its columns and its first rows, and previews
-//! its rows as a map reads them.
+//! its rows as a map reads them. Maps of published tables come with the program.
 //!
 //! In: the beginning of a table. Out: the text of a map, with a comment on every assumption.
 //! Columns and states that names and cells do not identify are left out, or become comments.
@@ -7,13 +7,14 @@
 mod columns;
 mod guesses;
 mod preview;
+pub mod ready;
 mod text;
 mod words;
 
 use self::columns::{of_fields, of_json};
 use self::guesses::{guesses, has_comma};
 use self::text::written;
-use super::mapped::table::{ONE_ARRAY, is_array, is_json};
+use super::mapped::table::is_json;
 use super::records::lines::first_line;
 
 pub use self::preview::{Preview, PreviewRow, preview};
@@ -38,9 +39,6 @@ pub fn propose(begin: &[u8]) -> Result<Proposal, String> {
     if std::str::from_utf8(first_line(begin)).is_err() || begin.contains(&0) {
         let how = "convert it first, for example with `iconv -f latin1 -t utf-8`";
         return Err(format!("it is not text in UTF-8: {how}"));
-    }
-    if is_array(begin) {
-        return Err(ONE_ARRAY.to_owned());
     }
     let (separator, columns) =
         if is_json(begin) { (None, of_json(begin)) } else { of_fields(begin) };

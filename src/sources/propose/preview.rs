@@ -3,20 +3,23 @@
 use std::sync::Arc;
 
 use crate::notation::Mistake;
+use crate::schema::{Source, Table};
 use crate::sources::map::{FATES, Map};
 use crate::sources::mapped::Mapped;
 use crate::sources::records::quotes::Quotes;
 use crate::sources::records::{Record, RecordFormat, Remarks};
+use crate::sources::rows::Cell;
 use crate::sources::zone::{Zone, civil_of_day};
-use crate::units::MICROS_PER_SECOND;
+use crate::units::{MICROS_PER_SECOND, micros_to_seconds};
 
 /// A row as a map reads it, or why it cannot be read.
 #[derive(Clone, Debug)]
 pub struct PreviewRow {
     /// The line of the file.
     pub line: u64,
-    /// Job, user, submit, start, end, outcome, CPUs and memory (KiB); or what is wrong.
-    pub cells: Result<[String; 8], String>,
+    /// Job, user, submit, start, end, outcome, CPUs, memory (KiB), GPUs and time limit (s); or
+    /// what is wrong.
+    pub cells: Result<[String; 10], String>,
 }
 
 /// The first rows as a map reads them.
@@ -26,6 +29,46 @@ pub struct Preview {
     pub rows: Vec<PreviewRow>,
     /// The assumptions, each with its count.
     pub remarks: Vec<(String, u64)>,
+}
+
+/// The heads of the columns of [`Preview::table`].
+const HEADS: [&str; 11] = [
+    "line",
+    "job",
+    "user",
+    "submit",
+    "start",
+    "end",
+    "outcome",
+    "cpus",
+    "memory_kib",
+    "gpus",
+    "limit_s",
+];
+
+impl Preview {
+    /// The rows as aligned lines.
+    pub fn table(&self) -> String {
+        let mut rows: Vec<Vec<String>> = vec![HEADS.map(str::to_owned).to_vec()];
+        for row in &self.rows {
+            let mut cells = vec![row.line.to_string()];
+            match &row.cells {
+                Ok(known) => cells.extend(known.iter().cloned()),
+                Err(problem) => cells.push(format!("no row: {problem}")),
+            }
+            rows.push(cells);
+        }
+        // A rejected row is wider than any column.
+        let full = || rows.iter().filter(|row| row.len() == HEADS.len());
+        let widths: Vec<usize> = (0..HEADS.len())
+            .map(|idx| full().map(|row| row[idx].chars().count()).max().unwrap_or_default())
+            .collect();
+        let line = |row: &Vec<String>| {
+            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+            cells.collect::<Vec<String>>().join("  ").trim_end().to_owned() + "\n"
+        };
+        rows.iter().map(line).collect()
+    }
 }
 
 /// Reads the first `count` rows of a table that starts with `begin`.
@@ -49,16 +92,19 @@ pub fn preview(
         if shown.len() == count || line.raw.trim_ascii().is_empty() {
             return shown.len() < count;
         }
-        let cells = match format.record(line, &mut remarks) {
-            Ok(None) => return true,
-            Ok(Some(record)) => Ok(cells_of(&record)),
-            Err((column, reason)) => {
-                let place = line_of(&map, column).map(|line| format!(" (line {line} of the map)"));
-                let said = format!("{column} {}{}", reason.name(), place.unwrap_or_default());
-                Err(said.trim().to_owned())
-            }
-        };
-        shown.push(PreviewRow { line: line.number, cells });
+        for _ in 0..format.attempt_count(line.raw).min(count - shown.len()) {
+            let cells = match format.record(line, &mut remarks) {
+                Ok(None) => continue,
+                Ok(Some(record)) => Ok(cells_of(&record)),
+                Err((column, reason)) => {
+                    let place = line_of(&map, column);
+                    let place = place.map(|line| format!(" (line {line} of the map)"));
+                    let said = format!("{column} {}{}", reason.name(), place.unwrap_or_default());
+                    Err(said.trim().to_owned())
+                }
+            };
+            shown.push(PreviewRow { line: line.number, cells });
+        }
         true
     });
     let remarks = remarks.all().map(|(wording, count)| (wording.to_owned(), count)).collect();
@@ -71,7 +117,7 @@ fn line_of(map: &Map, field: &str) -> Option<usize> {
     Some(Mistake::at(map.text(), column.spot.start, column.spot.end, "").line)
 }
 
-fn cells_of(record: &Record<'_>) -> [String; 8] {
+fn cells_of(record: &Record<'_>) -> [String; 10] {
     let dash = || "-".to_owned();
     let time = |at: Option<i64>| at.map_or_else(dash, clock);
     let outcome = match (record.life.end, record.life.start_us) {
@@ -91,7 +137,23 @@ fn cells_of(record: &Record<'_>) -> [String; 8] {
         outcome,
         record.cpu.map_or_else(dash, |cpu| cpu.to_string()),
         record.memory.map_or_else(dash, |memory| memory.to_string()),
+        match own(record, "gpu_request") {
+            Cell::F32(gpus) => gpus.to_string(),
+            _ => dash(),
+        },
+        match own(record, "requested_time_us") {
+            Cell::I64(limit_us) => micros_to_seconds(limit_us).to_string(),
+            _ => dash(),
+        },
     ]
+}
+
+/// A cell that not every source has.
+fn own<'a>(record: &Record<'a>, column: &str) -> Cell<'a> {
+    let columns = Table::TaskEvents.columns(Source::Mapped);
+    let idx = columns.iter().rev().position(|known| known.name == column);
+    let of_end = idx.and_then(|idx| record.own.iter().nth_back(idx));
+    of_end.copied().unwrap_or(Cell::Missing)
 }
 
 /// A time in ISO 8601, UTC.

@@ -69,6 +69,7 @@ fn first_of(format: &mut impl RecordFormat, begin: &[u8]) -> (usize, Option<Box<
     let (mut own, mut rows) = (None, 0);
     let separator = format.separator_of_quotes();
     Quotes::each_of(begin, separator, |line: Line<'_>| {
+        format.attempt_count(line.raw);
         if let Ok(Some(record)) = format.record(line, &mut Remarks::default()) {
             rows += 1;
             own = record.cluster.map(Box::from);

@@ -134,6 +134,11 @@ pub(super) trait RecordFormat: Send {
     /// Whether a job may have several tasks, whose events are combined.
     const HAS_TASKS: bool;
 
+    /// The number of attempts in a line, for each of which [`record`](Self::record) is called.
+    fn attempt_count(&mut self, _line: &[u8]) -> usize {
+        1
+    }
+
     /// Splits a line into fields and makes a record of them; `None` for a line that is not an
     /// attempt, such as a header.
     fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a>;

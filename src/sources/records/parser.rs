@@ -45,11 +45,17 @@ impl<F: RecordFormat> RecordParser<F> {
                 if memchr::memchr(b'\n', line.raw).is_some() {
                     all.remarks.add("rows with a line end within quotes: read as one row");
                 }
-                all.remarks.begin_line();
-                match format.record(line, &mut all.remarks)? {
-                    Some(record) => all.add(&record, line.number, rows),
-                    None => Ok(()),
+                let mut fault = Ok(());
+                for idx in 0..format.attempt_count(line.raw) {
+                    all.remarks.begin_line();
+                    all.more += u64::from(0 < idx);
+                    let stored = match format.record(line, &mut all.remarks) {
+                        Ok(Some(record)) => all.add(&record, line.number + all.more, rows),
+                        other => other.map(drop),
+                    };
+                    fault = fault.and(stored);
                 }
+                fault
             });
         };
         match text {
@@ -82,6 +88,8 @@ pub(in crate::sources) struct RecordRows {
     has_tasks: bool,
     has_fleet: bool,
     attempts: Attempts,
+    /// How many more attempts than lines there were so far.
+    more: u64,
     pub(super) repeats: Option<Arc<Repeats>>,
     jobs: BTreeMap<i64, JobSum>,
     /// The last end of each task, for jobs of several tasks.
@@ -109,6 +117,7 @@ impl RecordRows {
             has_tasks,
             has_fleet,
             attempts: Attempts::default(),
+            more: 0,
             repeats: None,
             jobs: BTreeMap::new(),
             ends: BTreeMap::new(),

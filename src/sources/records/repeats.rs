@@ -108,11 +108,15 @@ fn each<F: RecordFormat>(
     let mut quotes = Quotes::of(format.separator_of_quotes());
     let (mut remarks, mut line_count) = (Remarks::default(), 0);
     let mut read = |line: Line<'_>| {
-        if !line.raw.trim_ascii().is_empty()
-            && let Ok(Some(record)) = format.record(line, &mut remarks)
-            && let Ok(seen) = Seen::of(&record.life, &mut Remarks::default())
-        {
-            take(record.job_id, record.task_index, seen);
+        if line.raw.trim_ascii().is_empty() {
+            return;
+        }
+        for _ in 0..format.attempt_count(line.raw) {
+            if let Ok(Some(record)) = format.record(line, &mut remarks)
+                && let Ok(seen) = Seen::of(&record.life, &mut Remarks::default())
+            {
+                take(record.job_id, record.task_index, seen);
+            }
         }
     };
     while let Some(text) = block {

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use proptest::prelude::*;
 
 use super::super::error::{EXPORT_AGAIN, SourceErrorKind};
-use super::super::map::{Map, ready};
+use super::super::map::Map;
+use super::super::propose::ready;
 use super::super::records::states::{Fate, loosely_named};
 use super::super::tests::{Rows, check, parsed, parsed_in, parsed_part};
 use crate::schema::{EventType, Source, Table};

@@ -26,14 +26,15 @@ macro_rules! ready {
 }
 
 /// All maps.
-pub const READY: [ReadyMap; 6] = [
+pub const READY: [ReadyMap; 7] = [
     ready!("helios", "Helios, SenseTime's GPU clusters of 2020: cluster_log.csv"),
     ready!(
         "acme",
         "Acme, Shanghai AI Laboratory's clusters of 2023: trace_seren.csv, trace_kalos.csv"
     ),
-    ready!("philly", "Philly, Microsoft's GPU cluster of 2017: cluster_job_log, one job a line"),
+    ready!("philly", "Philly, Microsoft's GPU cluster of 2017: cluster_job_log"),
     ready!("pai", "Alibaba's GPU cluster of 2020: pai_job_table.csv"),
+    ready!("pai-joined", "the same with the requests of the tasks, joined by DuckDB"),
     ready!("f-data", "F-DATA, Fugaku 2021 to 2024: the Parquet files of its months"),
     ready!("pm100", "PM100, Marconi100 2020: job_table.parquet"),
 ];
