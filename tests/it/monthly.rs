@@ -1,11 +1,12 @@
 //! `monthly`: random Slurm logs and the real one have the sums of plain Python over their text, in
-//! any zone; the months add up to the ledger; a log without accounts or dates is refused.
+//! any zone; the months add up to the ledger; a log without dates is refused, and one without accounts
+//! shows users.
 
 use std::process::Command;
 
 use proptest::prelude::*;
 use proptest::test_runner::Config;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::engines::python;
 use super::support::{Place, real_trace, repository, skipped};
@@ -232,6 +233,41 @@ fn the_check_sees_gpus_that_are_left_out() {
     assert!(!is_same && said.contains("late_gpu_h"), "{said}");
 }
 
+/// Promise: in a log without accounts, the namespaces of Kubernetes take their place; what runs over
+/// midnight of a month is split.
+#[test]
+fn namespaces_take_the_place_of_accounts() {
+    let place = Place::new();
+    let pod = |name: &str, namespace: &str, cpu: u32, [start, end]: [&str; 2]| {
+        json!({"kind": "Pod",
+            "metadata": {"name": name, "namespace": namespace, "creationTimestamp": start},
+            "spec": {"nodeName": "n", "containers": [{"resources": {"requests":
+                {"cpu": format!("{cpu}"), "nvidia.com/gpu": "1"}}}]},
+            "status": {"phase": "Succeeded", "startTime": start, "containerStatuses": [
+                {"restartCount": 0, "state": {"terminated": {"exitCode": 0,
+                    "startedAt": start, "finishedAt": end}}}]}})
+    };
+    let items = [
+        pod("a", "physics", 2, ["2024-02-29T22:00:00Z", "2024-03-01T03:00:00Z"]),
+        pod("b", "music", 4, ["2024-03-01T01:00:00Z", "2024-03-01T02:00:00Z"]),
+    ];
+    place.raw("pods.json", json!({"apiVersion": "v1", "items": items, "kind": "List"}).to_string());
+    place.run(&["analyze", "trace/pods.json", "--out", "found", "--quiet"]).ok();
+    let run = place.run(&["monthly", "--lake", "found/lake", "--format", "json"]).ok();
+    assert!(run.stderr.contains("the log has no accounts"), "{}", run.stderr);
+    let json = run.json();
+    let rows = json["rows"].as_array().unwrap().iter();
+    let found: Vec<String> = rows
+        .map(|row| {
+            let [month, account] = ["month", "account"].map(|name| row[name].as_str().unwrap());
+            format!("{month} {account} {} {}", row["cpu_h"], row["gpu_h"])
+        })
+        .collect();
+    let expected = ["2024-02 physics 4.0 2.0", "2024-03 physics 6.0 3.0", "2024-03 music 4.0 1.0"];
+    assert_eq!(found, expected);
+    assert!(place.path("found/report/months.html").exists());
+}
+
 #[test]
 fn the_google_trace_has_no_months() {
     let Some(trace) = real_trace() else { return };
@@ -241,7 +277,7 @@ fn the_google_trace_has_no_months() {
     place.run(&[&["ingest", &trace, "--lake", "lake"][..], &args].concat()).ok();
     let run = place.run(&["monthly"]);
     assert_eq!(run.code, Some(2));
-    assert!(run.stderr.contains("has no accounts"), "{}", run.stderr);
+    assert!(run.stderr.contains("on which date it begins"), "{}", run.stderr);
 }
 
 #[test]

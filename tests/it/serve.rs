@@ -331,7 +331,7 @@ fn the_openapi_document_is_what_is_answered() {
             continue;
         };
         let answer = portal.get(path);
-        // This trace has no accounts.
+        // This trace has no dates.
         let is_answered = path != "/api/monthly";
         let status = if is_answered { 200 } else { 400 };
         assert_eq!(answer.status, status, "{path}: {}", answer.text());

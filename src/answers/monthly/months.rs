@@ -39,6 +39,8 @@ pub struct Months {
     pub(super) covered: Covered,
     /// Whether the log records how jobs ended.
     knows_ends: bool,
+    /// Whether the log has accounts; otherwise users are shown in their place.
+    has_accounts: bool,
     /// The note if the log records no wait.
     assumed: Option<String>,
     pub(super) table: RecordBatch,
@@ -46,9 +48,6 @@ pub struct Months {
 
 /// The reason why a lake has no months; `None` if it has.
 pub(super) fn lack(lake: &Lake) -> Option<String> {
-    if !lake.has_column(Table::TaskEvents, ACCOUNT) {
-        return Some(format!("this kind of trace (`{}`) has no accounts", lake.source().name()));
-    }
     let no_date = || "the log does not record on which date it begins".to_owned();
     Calendar::of(lake, None).is_none().then(no_date)
 }
@@ -56,7 +55,7 @@ pub(super) fn lack(lake: &Lake) -> Option<String> {
 /// Adds up a log by month.
 ///
 /// # Errors
-/// The lake has no accounts or no dates, the log is too long, an option does not fit, or a table
+/// The lake has no dates, the log is too long, an option does not fit, or a table
 /// cannot be read.
 pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Months> {
     let wrong = |text: String| Err(Usage(text).into());
@@ -65,7 +64,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
     let calendar = Calendar::of(lake, plan.timezone.as_ref());
     let (Some(calendar), None) = (calendar, lack(lake)) else {
         let why = lack(lake).unwrap_or_default();
-        return wrong(format!("cannot report by month and account: {why}"));
+        return wrong(format!("cannot report by month: {why}"));
     };
     let months = month_count(lake, windows, &calendar);
     if MONTHS_MAX < months {
@@ -94,6 +93,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
         monthly,
         covered,
         knows_ends,
+        has_accounts: lake.has_column(Table::TaskEvents, ACCOUNT),
         assumed: assumed.map(|waits| waits.note),
         table,
     })
@@ -122,7 +122,11 @@ impl Months {
         );
         let zone = self.unknown_zone.as_ref();
         let zone = zone.map(|name| format!("the zone `{name}` of the log is unknown: UTC is used"));
-        [Some(total), zone, no_request, self.assumed.clone()].into_iter().flatten().collect()
+        let users = (!self.has_accounts).then(|| {
+            "the log has no accounts: the use of each user is shown in their place".into()
+        });
+        let notes = [Some(total), users, zone, no_request, self.assumed.clone()];
+        notes.into_iter().flatten().collect()
     }
 
     /// The further tables, by name.

@@ -70,6 +70,7 @@ struct Bucket<'a> {
     windows: Windows,
     jobs: Jobs,
     tasks: Tasks,
+    has_accounts: bool,
     accounts: Texts,
     queues: Texts,
     gpus: Vec<Option<f32>>,
@@ -109,7 +110,8 @@ impl<'a> Bucket<'a> {
             }
         })?;
         let jobs = Jobs::read(lake, bucket)?;
-        Ok(Self { asked, lake, windows, jobs, tasks, accounts, queues, gpus })
+        let has_accounts = lake.has_column(Table::TaskEvents, ACCOUNT);
+        Ok(Self { asked, lake, windows, jobs, tasks, has_accounts, accounts, queues, gpus })
     }
 
     fn add(&self, monthly: &mut Monthly) {
@@ -141,6 +143,15 @@ impl<'a> Bucket<'a> {
         job.and_then(|job| job.user).map_or(UNKNOWN, |user| self.jobs.names.get(user))
     }
 
+    /// The account of a row; in a log without accounts, the user.
+    fn account<'b>(&'b self, row: Option<u32>, user: &'b str) -> &'b str {
+        match row {
+            Some(row) if self.has_accounts => self.accounts.of(row),
+            None if self.has_accounts => UNKNOWN,
+            _ => user,
+        }
+    }
+
     /// How a job ended, and why.
     fn end(&self, job: Option<&Job>) -> (u8, String) {
         let reason = job.and_then(|job| job.end_reason);
@@ -162,7 +173,8 @@ impl<'a> Bucket<'a> {
         let gpus = self.gpus.get(attempt.row as usize).copied().flatten();
         let gpu = gpus.map_or(CpuRate::ZERO, CpuRate::new);
         let cpu = self.cpu_rate(attempt);
-        let (account, user) = (self.accounts.of(row), self.user(job));
+        let user = self.user(job);
+        let account = self.account(Some(row), user);
         let end = attempt.ended_by.event();
         let is_wasted = end.is_some_and(|end| end != EventType::Finish);
         let is_late = is_wasted && self.asked.late_us <= attempt.run_us();
@@ -191,10 +203,8 @@ impl<'a> Bucket<'a> {
     fn job(&self, monthly: &mut Monthly, job: &Job, of_tasks: OfTasks) {
         let month = self.asked.calendar.month_of(job.last_event_us.min(self.windows.job_end_us));
         let user = self.user(Some(job));
-        let (account, queue) = match of_tasks.row {
-            Some(row) => (self.accounts.of(row), self.queues.of(row)),
-            None => (UNKNOWN, UNKNOWN),
-        };
+        let account = self.account(of_tasks.row, user);
+        let queue = of_tasks.row.map_or(UNKNOWN, |row| self.queues.of(row));
         let has_finished = job.by_terminal == FINISHED;
         let times = Times::of(job, self.windows, of_tasks.suspended);
         month_of(&mut monthly.accounts, account, month).add_job(has_finished, user, times);
