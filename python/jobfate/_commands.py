@@ -42,6 +42,8 @@ def analyze(
     out: Place | None = None,
     config: Place | None = None,
     again: bool = False,
+    slurm_conf: Place | None = None,
+    accounts: Place | None = None,
     source: Words | None = None,
     map: Place | None = None,
     timezone: Words | None = None,
@@ -69,6 +71,8 @@ def analyze(
     out: Folder for results and charts [default: reports/analysis]
     config: A whole analysis as a TOML file
     again: Repeat completed steps
+    slurm_conf: Rule of fair share of a site, from its `slurm.conf`
+    accounts: File of accounts with shares, such as from `sshare`
     source: Kind of trace, by default recognised from its content
     map: Map of the columns of any table of jobs or attempts
     timezone: Time zone of times without a zone, UTC by default
@@ -99,6 +103,8 @@ def analyze(
             "--out": out,
             "--config": config,
             "--again": again,
+            "--slurm-conf": slurm_conf,
+            "--accounts": accounts,
             "--source": source,
             "--map": map,
             "--timezone": timezone,

@@ -314,6 +314,12 @@ pub(super) fn associations(text: &str) -> Option<Result<Vec<Association>, Wrong>
     if ["Cluster - ", "Parent - ", "Account - "].iter().any(|begin| first.starts_with(begin)) {
         return Some(of_dump(text));
     }
+    let words: Vec<&str> = first.split_whitespace().collect();
+    if ["Account", "User", "RawShares"].iter().all(|name| words.contains(name)) {
+        let line = text.lines().position(|line| line == first).unwrap_or_default() + 1;
+        let problem = "the columns are aligned with blanks and cut: use `sshare -a -l -P`";
+        return Some(Err((line, problem.to_owned())));
+    }
     let columns: Vec<String> = first.split('|').map(|name| name.replace(' ', "")).collect();
     let place = |name: &str| columns.iter().position(|known| known.eq_ignore_ascii_case(name));
     let places = [place("Account")?, place("User")?, place("RawShares")?];
@@ -620,6 +626,7 @@ User - 'carol':DefaultAccount='theory':Fairshare=parent
             assert!(wrong.1.contains(problem), "{wrong:?}");
         };
         check(SSHARE.replace("physics||60|", "physics||many|"), 4, "`many` is neither");
+        check(SSHARE.replace('|', "   "), 1, "aligned with blanks and cut: use `sshare -a -l -P`");
         check(SSHARE.replace("|0.750000|1.000000||", "|"), 9, "fields, and the header has 11");
         check(SSHARE.replace("  biology|bob", "  geology|bob"), 9, "`geology` is not named above");
         check(SSHARE.replace("   theory|carol", "     theory||1|a"), 7, "fields");

@@ -209,3 +209,30 @@ fn a_faulty_file_of_a_site_is_refused_with_its_line() {
     check(&dumped, "--accounts", "`many` is neither a whole number of shares nor `parent`");
     check(&sshare().replacen("|cpu=0", "", 1), "--accounts", "line 2: 10 fields");
 }
+
+/// Promise: `analyze --slurm-conf --accounts` computes the site's factors as `fairness` with the same
+/// files does.
+#[test]
+fn an_analysis_takes_the_rule_and_the_shares_of_a_site() {
+    let place = Place::new();
+    let header = "JobID|Account|User|Submit|Start|End|State|NCPUS|NodeList\n";
+    let job = |id: u32, who: &str, hours: u32| {
+        let (day, at) = ("2024-01-15T", "2024-01-15T08:00:00");
+        format!("{id}|{who}|{at}|{at}|{day}{:02}:00:00|COMPLETED|2|n1\n", 8 + hours)
+    };
+    let jobs = [job(1, "physics|ada", 3), job(2, "biology|bob", 1)].concat();
+    place.raw("log.sacct", header.to_owned() + &jobs);
+    place.raw("slurm.conf", "PriorityType=priority/multifactor\nPriorityDecayHalfLife=7-0\n");
+    place.raw("shares", "physics 60\nphysics/ada 1\nbiology 40\nbiology/bob 1\n");
+    let files = ["--slurm-conf", "trace/slurm.conf", "--accounts", "trace/shares"];
+    let args = ["analyze", "trace/log.sacct", "--out", "found", "--quiet"];
+    place.run(&[&args[..], &files].concat()).ok();
+    let text = std::fs::read_to_string(place.path("found/fairness/result.json")).unwrap();
+    let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let args = ["fairness", "--lake", "found/lake", "--format", "json"];
+    let alone = place.run(&[&args[..], &files].concat()).ok().json();
+    let indices = found["answer"]["indices"].as_array().unwrap().iter();
+    let names: Vec<&str> = indices.map(|index| index["index"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fair-tree:half_life_s=604800", "metered", "condor"]);
+    assert_eq!(found["answer"]["indices"][0], alone["indices"][0]);
+}

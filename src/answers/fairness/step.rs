@@ -9,6 +9,7 @@ use crate::answers::fairness::{
 };
 use crate::answers::spread::Errand;
 use crate::answers::study::{Open, Screen, Step, Verdict, Work};
+use crate::answers::words::Setting;
 use crate::defaults;
 use crate::fairness::gather::Cluster;
 use crate::faults::{Result, Usage};
@@ -23,7 +24,8 @@ pub(crate) const STEP: Step = Step {
         .spread(errand)
 };
 
-/// Fills in the length of intervals (an hour, or a day if the trace is long) and the accrual.
+/// Fills in the length of intervals (an hour, or a day if the trace is long), the accrual, and the
+/// indices beside the rule of a site.
 fn settle(open: &mut Open<'_>) {
     // If days are chosen, the interval follows from their number instead.
     let events = open.lake.manifest.table(Table::TaskEvents);
@@ -33,6 +35,10 @@ fn settle(open: &mut Open<'_>) {
         open.default_to("interval", interval.to_string().as_str());
     }
     open.default_to("accrual", defaults::accrual_name(open.usual.accrual));
+    // Pages compare the rule of a site with these.
+    if open.has("slurm-conf") {
+        open.default_to("index", Setting::Many(["metered", "condor"].map(str::to_owned).into()));
+    }
 }
 
 fn run(work: &Work<'_>) -> Result<Option<Verdict>> {

@@ -18,6 +18,7 @@ use super::engine::WorkersArgs;
 use super::{Stop, console, ingest, stop_on_signal, synth};
 use crate::cli::shown::{self, Terminal};
 use jobfate::answers::analysis::{self, Config, usual};
+use jobfate::answers::fairness;
 use jobfate::answers::ingest::{IngestChoice, plan};
 use jobfate::answers::list;
 use jobfate::answers::pass;
@@ -80,14 +81,26 @@ pub(crate) struct AnalyzeArgs {
 
     /// A whole analysis as a TOML file
     ///
-    /// `TRACE_DIR`, --lake, --out and the options of `ingest` on the command line take precedence
-    /// over the file.
+    /// Options on the command line take precedence over the file.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
     /// Repeat completed steps
     #[arg(long)]
     pub again: bool,
+
+    /// Rule of fair share of a site, from its `slurm.conf`
+    ///
+    /// As in `fairness`; also `slurm-conf` in its section of the config.
+    #[arg(long, value_name = "FILE")]
+    pub slurm_conf: Option<PathBuf>,
+
+    /// File of accounts with shares, such as from `sshare`
+    ///
+    /// The output of `sshare -a -l -P` or `sacctmgr dump CLUSTER`, or lines `ACCOUNT/USER SHARES`, as in
+    /// `fairness`; also `accounts` in its section of the config.
+    #[arg(long, value_name = "FILE")]
+    pub accounts: Option<PathBuf>,
 
     #[command(flatten)]
     pub choice: IngestChoice,
@@ -125,10 +138,16 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
     };
     let stop = stop_on_signal()?;
     let lake = lake.unwrap_or_else(|| out.join("lake"));
-    let paths = [("folder", trace.as_deref()), ("lake", Some(&lake)), ("out", Some(&out))];
-    for (option, path) in paths {
+    let site = fairness::KIND.name;
+    for (section, option, path) in [
+        ("trace", "folder", trace.as_deref()),
+        ("trace", "lake", Some(&*lake)),
+        ("trace", "out", Some(&*out)),
+        (site, "slurm-conf", args.slurm_conf.as_deref()),
+        (site, "accounts", args.accounts.as_deref()),
+    ] {
         if let Some(path) = path {
-            config.set("trace", option, Setting::One(path_text(path)?));
+            config.set(section, option, Setting::One(path_text(path)?));
         }
     }
     let stored = read_in(trace, &lake, (&args.choice, &choice), &stop)?;
