@@ -77,6 +77,16 @@ pub enum SourceErrorKind {
     /// A needed column is missing; its name.
     #[error("its header has no column `{0}`")]
     MissingColumn(String),
+    /// A table of pods lacks a column.
+    #[error("it has no column `{name}`, number {place} of `{all}`")]
+    MissingOfPods {
+        /// The column.
+        name: &'static str,
+        /// Its place, from 1.
+        place: usize,
+        /// All columns.
+        all: String,
+    },
     /// The columns of a table are aligned with blanks, as `sacct` prints them by default.
     #[error("its columns are aligned with blanks, and values may contain blanks")]
     Aligned,
@@ -178,7 +188,7 @@ impl SourceErrorKind {
                 `jobfate map FILE` proposes a map",
             ),
             Self::SeveralLogs(_) => Some("each log needs its own lake: give the path of one file"),
-            Self::MissingColumn(name) if name.contains("pod_phase") => {
+            Self::MissingOfPods { .. } => {
                 Some("give the table of pods as published, with its header")
             }
             Self::MissingColumn(_) | Self::Aligned => Some(EXPORT_AGAIN),

@@ -80,8 +80,8 @@ pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>
         let own = names_of(first_line(begin), b',');
         let lacks = |(place, name): &(usize, &&str)| own.get(*place).is_none_or(|own| own != *name);
         let (place, name) = PODS.iter().enumerate().find(lacks).unwrap_or((0, &PODS[0]));
-        let lack = format!("{name}`, number {} of `{}", place + 1, PODS.join(","));
-        let lack = SourceErrorKind::MissingColumn(lack);
+        let (place, all) = (place + 1, PODS.join(","));
+        let lack = SourceErrorKind::MissingOfPods { name, place, all };
         return Err(SourceError::new(&part.path, lack));
     }
     Ok(Box::new(RecordParser::new(Pods::default(), part, Vec::new())))
