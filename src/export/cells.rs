@@ -9,7 +9,7 @@ use crate::lake::Lake;
 use crate::schema::Table;
 
 /// The columns that are read in addition to those of every study.
-pub(super) const COLUMNS: [&str; 24] = [
+pub(super) const COLUMNS: [&str; 27] = [
     "user",
     "user_group",
     "executable",
@@ -34,6 +34,16 @@ pub(super) const COLUMNS: [&str; 24] = [
     "gpu_request",
     "task_name",
     "depends_on",
+    "cluster",
+    "exit_code",
+    "node_list",
+];
+
+/// Columns that no format holds, and what is said of them.
+pub(super) const LEFT_OUT: [(&str, &str); 3] = [
+    ("cluster", "clusters that tasks belong to: left out"),
+    ("exit_code", "exit codes: left out"),
+    ("node_list", "lists of the machines of tasks: left out"),
 ];
 
 /// The cells of a bucket.

@@ -10,7 +10,7 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
 use rustc_hash::FxHashMap;
 
-use super::cells::Cells;
+use super::cells::{Cells, LEFT_OUT};
 use super::items::{Counts, Item, Life, Named, Stage, State};
 use super::names::Names;
 use super::replayed::Replayed;
@@ -134,6 +134,12 @@ impl Gathered {
         for ((name, list), text) in names.iter_mut().zip(&mut self.names).zip(texts) {
             *name = text.map(|text| list.place(text));
         }
+        for (column, wording) in LEFT_OUT {
+            self.counts.see(text(column).is_some(), wording);
+        }
+        // Formats have one queue, and a log may have both.
+        let has_both = text("queue").is_some() && text("qos").is_some();
+        self.counts.see(has_both, "qualities of service: left out");
         let log = cells.logged(row);
         let item = Item {
             life,

@@ -350,6 +350,31 @@ proptest! {
 }
 
 #[test]
+fn columns_that_no_format_holds_are_counted() {
+    let place = Place::new();
+    let header =
+        "JobID|Cluster|Partition|QOS|User|Submit|Start|End|State|ExitCode|NCPUS|NodeList\n";
+    let at = "2024-01-15T08:00:00|2024-01-15T08:00:00|2024-01-15T09:00:00|COMPLETED";
+    let jobs = format!(
+        "1|c|fast|high|ada|{at}|0:0|2|n1\n2|c|fast||ada|{at}||2|n[1-2]\n3|c|fast|low|bob|{at}|1:0|2|\n"
+    );
+    place.raw("log.sacct", header.to_owned() + &jobs);
+    place.run(&["ingest", "trace/log.sacct", "--lake", "lake"]).ok();
+    for form in ["swf", "wta", "opendc", "batsim"] {
+        place.run(&["export", "--lake", "lake", "--as", form, "--out", form]).ok();
+        let counts = not_held(&place, form);
+        let found = [
+            "clusters that tasks belong to: left out",
+            "exit codes: left out",
+            "lists of the machines of tasks: left out",
+            "qualities of service: left out",
+        ]
+        .map(|wording| counts.get(wording).copied());
+        assert_eq!(found, [Some(3), Some(2), Some(2), Some(2)], "{form}: {counts:?}");
+    }
+}
+
+#[test]
 fn what_swf_cannot_hold_is_counted_and_named() {
     let place = Place::new();
     place.raw("small.sacct", fs::read(golden("logs").join("small.sacct")).unwrap());
