@@ -14,9 +14,9 @@
 //!              two attempts                         one: the end of the first row
 //! ```
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
 
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::{EVICT, Fault, Life, Remarks, SCHEDULE, SUBMIT};
 use crate::sources::reject::RejectReason;
@@ -127,19 +127,81 @@ impl Seen {
     }
 }
 
+/// The last attempt of a task, in 40 bytes, since a log may have millions of tasks. Two are equal if
+/// they are of the same task.
+#[derive(Clone, Copy)]
+struct Kept {
+    job_id: i64,
+    task_index: i32,
+    /// The event that ended it.
+    kind: i8,
+    submit_us: i64,
+    /// [`NONE`] if it did not happen.
+    start_us: i64,
+    end_us: i64,
+}
+
+/// A time that there is not.
+const NONE: i64 = -1;
+
+impl Kept {
+    const fn new((job_id, task_index): TaskId) -> Self {
+        Self { job_id, task_index, kind: 0, submit_us: NONE, start_us: NONE, end_us: NONE }
+    }
+
+    fn of(task: TaskId, seen: Seen) -> Self {
+        let (end_us, kind) = seen.end.unwrap_or((NONE, 0));
+        Self {
+            kind: i8::try_from(kind).expect("there are nine kinds of events"),
+            submit_us: seen.submit_us,
+            start_us: seen.start_us.unwrap_or(NONE),
+            end_us,
+            ..Self::new(task)
+        }
+    }
+
+    fn seen(&self) -> Seen {
+        let is_time = |time_us: &i64| *time_us != NONE;
+        let end_us = Some(self.end_us).filter(is_time);
+        Seen {
+            submit_us: self.submit_us,
+            start_us: Some(self.start_us).filter(is_time),
+            end: end_us.map(|end_us| (end_us, self.kind.into())),
+        }
+    }
+}
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Self) -> bool {
+        (self.job_id, self.task_index) == (other.job_id, other.task_index)
+    }
+}
+
+impl Eq for Kept {}
+
+impl Hash for Kept {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.job_id, self.task_index).hash(state);
+    }
+}
+
 /// What is remembered of the tasks of a part.
 #[derive(Default)]
 pub(super) struct Attempts {
     /// The last attempt of each task.
-    last: FxHashMap<TaskId, Seen>,
+    last: FxHashSet<Kept>,
     /// Hashes of the attempts before it.
     before: FxHashSet<u64>,
 }
 
 impl Attempts {
     /// The last attempt of each task.
-    pub(super) fn last(&self) -> impl Iterator<Item = &Seen> {
-        self.last.values()
+    pub(super) fn last(&self) -> impl Iterator<Item = Seen> {
+        self.last.iter().map(Kept::seen)
+    }
+
+    fn last_of(&self, task: TaskId) -> Option<Seen> {
+        self.last.get(&Kept::new(task)).map(Kept::seen)
     }
 
     /// The events of a row; `None` if it adds nothing to the attempts so far. A row that `is_next`
@@ -151,7 +213,7 @@ impl Attempts {
         is_next: bool,
         remarks: &mut Remarks,
     ) -> Option<Step> {
-        let before = self.last.get(&task).copied();
+        let before = self.last_of(task);
         let was_before = || before.is_some() && self.before.contains(&hash(task, seen));
         if !is_next && (before == Some(seen) || was_before()) {
             remarks.add("rows that repeat an earlier row of the task: left out");
@@ -179,9 +241,9 @@ impl Attempts {
 
     /// Remembers an attempt.
     pub(super) fn add(&mut self, task: TaskId, seen: Seen) {
-        let earlier = match self.last.get(&task) {
-            Some(&last) if seen.is_before(last) => Some(seen),
-            _ => self.last.insert(task, seen),
+        let earlier = match self.last_of(task) {
+            Some(last) if seen.is_before(last) => Some(seen),
+            _ => self.last.replace(Kept::of(task, seen)).map(|before| before.seen()),
         };
         self.before.extend(earlier.map(|earlier| hash(task, earlier)));
     }

@@ -298,7 +298,7 @@ impl<F: RecordFormat> PartParser for RecordParser<F> {
 
     fn notes(&mut self) -> Notes {
         if let Some(wording) = F::EVICTED_AT_LAST {
-            let is_evicted = |seen: &&Seen| seen.end.is_some_and(|(_, kind)| kind == EVICT);
+            let is_evicted = |seen: &Seen| seen.end.is_some_and(|(_, kind)| kind == EVICT);
             let count = self.rows.attempts.last().filter(is_evicted).count();
             self.rows.remarks.add_many(wording, count as u64);
         }
