@@ -46,12 +46,12 @@ use jobfate::studies::checks;
 /// Missing values are derived from other columns where possible, and counted.
 ///
 /// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), for a trace of
-/// any size. In addition, a log takes 20 bytes for each job (100 for Slurm) and at most 64 MB for
-/// runs that are logged in parts; a Rumen trace takes the size of its largest job (at most 256 MB),
-/// the Google trace of 2019 40 bytes for each collection (24 for each row of the joined CSV), the
-/// traces of Alibaba 24 bytes for each task and 150 for each job (2017: and 100 for each instance
-/// with several attempts), and Kubernetes a few kB for each pod that may still change (open, or started
-/// again).
+/// any size. In addition, SWF and GWF take 20 bytes for each job and at most 64 MB for runs that are
+/// logged in parts; Slurm, openb and mapped tables 300 bytes for each job; a Rumen trace the size of
+/// its largest job (at most 256 MB); the Google trace of 2019 40 bytes for each collection (24 for
+/// each row of the joined CSV); the traces of Alibaba 400 (2017) or 80 bytes (2018) for each task and
+/// 150 for each job (2017: and 100 for each instance with several attempts); Kubernetes 800 bytes for
+/// each pod, and a few kB for each that may still change (open, or started again).
 #[derive(Args, Debug)]
 #[command(after_long_help = tables_help())]
 pub(crate) struct IngestArgs {

@@ -207,6 +207,62 @@ fn said(help: &str, behind: &str) -> u64 {
         .unwrap()
 }
 
+/// Promise: the memory of `ingest` grows with the jobs of a log by at most what its help says, also
+/// with two threads, which read the jobs and the tasks at once.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
+fn a_log_takes_what_the_help_of_ingest_says() {
+    const JOBS: [u64; 2] = [100_000, 400_000];
+    // Of blocks, rows and buckets that are not yet full.
+    const SLACK: u64 = 48 * MB;
+    let clock = |second: u64| {
+        let (day, hour, minute) = (1 + second / 86_400, second / 3_600 % 24, second / 60 % 60);
+        format!("2024-03-{day:02}T{hour:02}:{minute:02}:{:02}", second % 60)
+    };
+    let place = Place::new();
+    place.raw("jobs.toml", "[columns]\njob = 'id'\nuser = 'user'\nsubmit = { column = 'a', unit = 's' }\nstart = { column = 'b', unit = 's' }\nend = { column = 'c', unit = 's' }\n");
+    let openb = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n";
+    let slurm = "JobID|User|Account|Submit|Start|End|State|NCPUS|NodeList\n";
+    let line_of = |kind: &str, id: u64| match kind {
+        "slurm" => {
+            let [submit, start, end] = [id, id + 5, id + 60].map(clock);
+            format!("{id}|u{}|a|{submit}|{start}|{end}|COMPLETED|4|n{}\n", id % 97, id % 50)
+        }
+        "openb" => format!("pod-{id},4000,1000,1,500,,LS,Succeeded,{id},{},{}\n", id + 99, id + 5),
+        "mapped" => format!("{id},u{},{id},{},{}\n", id % 97, id + 5, id + 60),
+        "alibaba-2017" => format!("{id},{},{},{},3,Terminated,50,0.01\n", id + 99, id / 6, id % 6),
+        _ => format!("M{}_1,3,j_{},1,Terminated,{id},{},100,0.5\n", id % 6, id / 6, id + 99),
+    };
+    let help = place.run(&["ingest", "--help"]).ok().stdout_text().to_owned();
+    let of_logs = said(&help, "bytes for each job a Rumen trace");
+    let of_2017 = said(&help, "(2017) or");
+    let of_2018 = said(&help, "bytes (2018)");
+    let job = said(&help, "for each job (2017:") / 6;
+    for (kind, name, begin, more, bytes) in [
+        ("slurm", "log.sacct", slurm, "--source slurm", of_logs),
+        ("openb", "openb_pod_list_default.csv", openb, "--source openb", of_logs),
+        ("mapped", "t.csv", "id,user,a,b,c\n", "--map trace/jobs.toml", of_logs),
+        ("alibaba-2017", "batch_task.csv", "", "--source alibaba-2017", of_2017 + job),
+        ("alibaba-2018", "batch_task.csv", "", "--source alibaba-2018", of_2018 + job),
+    ] {
+        let [few, many] = JOBS.map(|count| {
+            let lines: String = (1..=count).map(|id| line_of(kind, id)).collect();
+            let trace = format!("{kind}-{count}/{name}");
+            place.raw(&trace, begin.to_owned() + &lines);
+            let trace = format!("trace/{trace}");
+            let lake = format!("{kind}-{count}");
+            let args = ["ingest", &trace, "--lake", &lake, "--threads", "2", "--buckets", "8"];
+            let more: Vec<&str> = more.split(' ').collect();
+            let (code, text, most) = peak(&place, &[&args[..], &more].concat());
+            assert_eq!(code, Some(0), "{kind}: {text}");
+            most
+        });
+        let allowed = bytes * (JOBS[1] - JOBS[0]) + SLACK;
+        let grown = many.saturating_sub(few);
+        assert!(grown <= allowed, "{kind}: {} MB more, {} MB", grown / MB, allowed / MB);
+    }
+}
+
 /// Promise: every command that reads a lake takes at most the memory in its help, by number of
 /// rows.
 #[test]

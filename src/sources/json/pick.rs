@@ -127,8 +127,18 @@ pub(in crate::sources) struct Part<'a>(pub &'a Value);
 
 impl<'a> Part<'a> {
     /// The part at a path such as `/status/phase`.
+    ///
+    /// Not `Value::pointer`, which looks for escapes in every key: a third of the time for pods.
     pub(in crate::sources) fn at(self, path: &str) -> Self {
-        Self(self.0.pointer(path).unwrap_or(&Value::Null))
+        let mut at = Some(self.0);
+        for key in path.split('/').skip(1) {
+            at = match at {
+                Some(Value::Array(items)) => key.parse().ok().and_then(|idx: usize| items.get(idx)),
+                Some(part) => part.get(key),
+                None => break,
+            };
+        }
+        Self(at.unwrap_or(&Value::Null))
     }
 
     /// Whether it is missing or null.
