@@ -157,16 +157,20 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     let answer = of.answer;
     let kind = of.kind();
     let mut said = format!(
-        "This {kind} {} {} of {}, {} of all, {} of the {} with usage in the span",
+        "This {kind} {} {} of {}, {} of all, {}",
         of.settings.cpu.as_ref().map_or("used", |cpu| verb_of(cpu)),
         of.used_text(user.cpu_s),
         of.noun(),
         share_text(user.share),
-        match place {
-            0 => "the most".to_owned(),
-            behind => format!("place {}", grouped(behind as u64 + 1)),
+        match (place, answer.users.len() as u64) {
+            (_, 1) => format!("the only {kind} with usage in the span"),
+            (0, all) => format!("the most of the {} with usage in the span", counted(all, kind)),
+            (behind, all) => format!(
+                "place {} of the {} with usage in the span",
+                grouped(behind as u64 + 1),
+                counted(all, kind)
+            ),
         },
-        counted(answer.users.len() as u64, kind),
     );
     let _ = write!(
         said,

@@ -6,7 +6,7 @@
 use crate::digits::lasting;
 
 /// Headings that do not follow from the words of a name.
-const KNOWN: [(&str, &str); 94] = [
+const KNOWN: [(&str, &str); 96] = [
     ("among", "among the settings of"),
     ("asked_cpu_h", "CPU (h) that limits allow"),
     ("at_least", "lower bounds"),
@@ -22,7 +22,7 @@ const KNOWN: [(&str, &str); 94] = [
     ("chosen_rule", "chosen on earlier jobs"),
     ("chosen_threshold", "T"),
     ("condemned", "tasks killed by a rule"),
-    ("condemned_at_end", "of these tasks, ended by then"),
+    ("condemned_at_end", "of these tasks, finished by then"),
     ("condemned_tasks", "tasks that it acts on"),
     ("copies_won", "copies that end first"),
     ("copy_s", "slot time of copies"),
@@ -50,6 +50,7 @@ const KNOWN: [(&str, &str); 94] = [
     ("is_on_front", "on the front"),
     ("is_shift", "hour of change"),
     ("is_straggler", "straggler"),
+    ("jobs_ended", "jobs started and ended"),
     ("jobs_helped", "jobs that end sooner"),
     ("jobs_hurt", "jobs that end later"),
     ("jobs_with_wait", "submitted and started in the window"),
@@ -99,6 +100,7 @@ const KNOWN: [(&str, &str); 94] = [
     ("truth", "definition of a straggler"),
     ("up_after_return", "up since a return"),
     ("up_from_start", "up since the start"),
+    ("user_share", "of this user"),
     ("utilisation", "CPU requested until the last end"),
     ("won", "copies that end first"),
 ];

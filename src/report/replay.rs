@@ -143,7 +143,10 @@ fn side_by_side(answer: &ReplayAnswer) -> String {
         None => "What each policy would have done",
     };
     let against = if 1 < policies.len() {
-        format!("; jobs that end sooner and later are compared with {first}")
+        format!(
+            "; jobs that end sooner and later are compared with {first}, by {}",
+            answer.by_more_than()
+        )
     } else {
         String::new()
     };

@@ -133,7 +133,8 @@ impl FirstEnd {
     /// # Errors
     /// The table cannot be read.
     pub fn of(lake: &Lake, windows: Windows) -> Result<Option<Self>, FactError> {
-        if !lake.source().is_log() || !lake.has(Table::JobEvents) {
+        // The Google traces have the jobs of a window of time.
+        if lake.source().is_google() || !lake.has(Table::JobEvents) {
             return Ok(None);
         }
         let parts = (0..lake.bucket_count()).into_par_iter().map(|number| {

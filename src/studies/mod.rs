@@ -4,6 +4,7 @@
 //! Nothing in here reads a file or prints.
 
 pub mod asked;
+pub mod calendar;
 pub mod censoring;
 pub mod checks;
 pub mod counted;

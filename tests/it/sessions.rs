@@ -490,7 +490,7 @@ fn analyze_does_everything_in_one_go() {
         [9/13] sweep
         skipped: sweep: the table `task_events` is not loaded
         [10/13] predict
-        of 15 jobs, 0 that ended but were submitted before the window (or have no recorded SUBMIT) and 5 without FINISH, FAIL or KILL as the last event are not counted; rules learn from the ends of these jobs too
+        of 15 jobs, 0 that ended but were submitted before the window (or have no recorded SUBMIT) and 5 without FINISH, FAIL or KILL as the last event are not counted
         [11/13] detect
         skipped: detect: the table `task_events` is not loaded
         [12/13] replay

@@ -247,7 +247,7 @@ impl DescribeAnswer {
             .map(|(share, words)| format!("{:.1} % last longer than {words}", share * 100.0))
             .collect();
         let last = &told[told.len().saturating_sub(2)..];
-        (!last.is_empty()).then(|| format!("Of all jobs, {}", last.join(", and ")))
+        (!last.is_empty()).then(|| format!("Of the jobs that started, {}", last.join(", and ")))
     }
 
     /// The chance to finish of all tasks, and of those with many events, while that is the chance

@@ -39,14 +39,14 @@ const TABLES: &[Table] = &[Table::JobEvents, Table::TaskEvents];
 pub static KINDS: [Kind<'static>; 8] = [
     Kind {
         tables: &[Table::JobEvents],
-        remarks: &["status ", "wait "],
+        remarks: &["status ", "wait ", "pods deleted"],
         sentence: Some(|it| answer(it)?.durations()),
         figure: Some("job-durations"),
         ..Kind::called("job-durations", "How long jobs last").holding::<DescribeAnswer>()
     },
     Kind {
         tables: &[Table::JobEvents],
-        remarks: &["status ", "wait "],
+        remarks: &["status ", "wait ", "pods deleted"],
         sentence: Some(|it| answer(it)?.survival()),
         ..Kind::called("job-survival", "How many jobs last longer than a given time")
             .holding::<DescribeAnswer>()
@@ -84,7 +84,7 @@ pub static KINDS: [Kind<'static>; 8] = [
     },
     Kind {
         tables: TABLES,
-        remarks: &["status ", "run time shorter"],
+        remarks: &["status ", "run time shorter", "pods deleted"],
         sentence: Some(|it| answer(it)?.estimates()),
         ..Kind::called("estimates", "Running time as a share of the requested time (%)")
             .holding::<DescribeAnswer>()

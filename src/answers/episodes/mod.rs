@@ -27,7 +27,7 @@ pub const KIND: Kind<'static> = Kind {
         ("episodes-intervals", "All intervals"),
     ],
     tables: &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents],
-    remarks: &["status ", "wait "],
+    remarks: &["status ", "wait ", "pods deleted"],
     sentence: Some(|it| it.found::<EpisodesAnswer>()?.sentence()),
     figure: Some("episodes-time"),
     ..Kind::called("episodes", "What happened when").holding::<EpisodesAnswer>()

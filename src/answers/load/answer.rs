@@ -260,10 +260,12 @@ pub struct OfSize {
     pub slowdown_median: Option<f64>,
 }
 
+/// The fewest jobs with a wait of which a median is compared with others.
+pub(crate) const WAITS_MIN: u64 = 10;
+
 /// The jobs with the longest median wait, s, of those of which there are some.
 pub(crate) fn longest_wait(rows: &TableRows<OfSize>) -> Option<(f64, OfSize)> {
-    const JOBS_MIN: u64 = 10;
-    let rows = rows.iter().filter(|row| JOBS_MIN <= row.jobs_with_wait);
+    let rows = rows.iter().filter(|row| WAITS_MIN <= row.jobs_with_wait);
     let known = rows.filter_map(|row| Some((row.wait_s_median?, row)));
     known.max_by(|one, other| one.0.total_cmp(&other.0))
 }
@@ -298,7 +300,7 @@ impl LoadAnswer {
         self.whole_from.as_ref().map_or_else(String::new, WholeFrom::said)
     }
 
-    /// That no job was submitted in the last part of the log, if it is long, without a full stop.
+    /// How long before the end of the log the last job was submitted, if that is long, without a full stop.
     pub(crate) fn quiet_end(&self) -> Option<String> {
         #[expect(clippy::cast_precision_loss, reason = "a log has far fewer than 2^53 intervals")]
         let length_s = self.rows.len() as f64 * self.interval_s;

@@ -58,11 +58,17 @@ pub(super) fn hours(loaded: &Loaded) -> Option<Chart> {
         },
         values: hours.iter().map(|row| row.jobs_per_hour).collect(),
     });
-    let clock = match arrivals.time_of_day {
-        TimeOfDay::Local => "Days and hours in the local time of the cluster, as published",
-        TimeOfDay::Utc => "Days and hours in UTC",
-        TimeOfDay::FromStart => {
+    let clock = match (arrivals.time_of_day, &arrivals.zone) {
+        (TimeOfDay::Local, Some(zone)) => format!("Days and hours in local time ({zone})"),
+        (TimeOfDay::Local, None) => {
+            "Days and hours in the local time of the cluster at the start of \
+            the log, as published, without changes of daylight saving"
+                .to_owned()
+        }
+        (TimeOfDay::Utc, _) => "Days and hours in UTC".to_owned(),
+        (TimeOfDay::FromStart, _) => {
             "Days and hours from the first submission: the log does not say the time of day"
+                .to_owned()
         }
     };
     let before = match arrivals.left_censored_out {
@@ -211,6 +217,7 @@ mod tests {
             jobs: 1,
             left_censored_out: 0,
             time_of_day: TimeOfDay::Utc,
+            zone: None,
             interarrival_variation: None,
             hours: vec![HourRow {
                 day: "Sunday".to_owned(),

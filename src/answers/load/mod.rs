@@ -19,7 +19,7 @@ use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
 
 pub use answer::{LevelChange, LoadAnswer, LoadRow, OfSize, Totals, WholeFrom};
-pub(crate) use answer::{averaged, longest_wait, share_of};
+pub(crate) use answer::{WAITS_MIN, averaged, longest_wait, share_of};
 pub use length::{Length, LengthError};
 pub use loaded::{Loaded, load};
 pub(super) use plan::asked;
@@ -41,7 +41,7 @@ pub const KIND: Kind<'static> = Kind {
         ("load-hours", "Submissions by hour of the week"),
         ("load-dispersion", "Submissions in bursts"),
     ],
-    remarks: &["status ", "wait "],
+    remarks: &["status ", "wait ", "pods deleted"],
     parts: &[
         ("load-arrivals", "Submissions"),
         ("load-dispersion", "Submissions"),

@@ -200,7 +200,7 @@ const SLOWDOWN: Measure = Measure {
     axis: "bounded slowdown",
     said: Some("Median slowdowns"),
     meaning: " Bounded slowdown: time from the submission to the end, divided by the run time (at least 10 s); \
-        at least 1; of all jobs that ended, whatever their outcome.",
+        at least 1; of all jobs that started and ended, whatever their outcome.",
     is_time: false,
     tone: Tone::Green,
 };

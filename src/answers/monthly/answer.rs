@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::answers::load::{OfSize, longest_wait, share_of};
+use crate::answers::load::{OfSize, WAITS_MIN, longest_wait, share_of};
 use crate::answers::sentences::{MOST, capital, percent, short};
 use crate::digits::{counted, grouped, lasting, six_digits};
 use crate::results::rows::TableRows;
@@ -258,7 +258,8 @@ impl MonthlyAnswer {
         let queue = if longest.queue == UNKNOWN { "" } else { queue.as_str() };
         (self.wait_s_median? < median).then(|| {
             format!(
-                ". Jobs of {} {processors}{queue} waited longest: {} s in the median, {} jobs",
+                ". Jobs of {} {processors}{queue} waited longest: {} s in the median, {} jobs (of sizes and \
+                queues with {WAITS_MIN} jobs or more)",
                 longest.size,
                 six_digits(median),
                 grouped(longest.jobs_with_wait)
@@ -383,7 +384,7 @@ mod tests {
             wasted was in runs of 60 min or more; users ovenb and sancr wasted 88.9 % of it. Half of the \
             jobs that started had waited for at most 90 s, and 95 % for at most 7,200 s; 10 of 11 jobs that did \
             not finish are of one user, honbu, who has 11 jobs in all. Jobs of 5-16 processors in queue \
-            a waited longest: 120 s in the median, 10 jobs. 9 attempts that reached their time limit used \
+            a waited longest: 120 s in the median, 10 jobs (of sizes and queues with 10 jobs or more). 9 attempts that reached their time limit used \
             12.5 % of all CPU time. Half of the attempts with a time limit ran for at most 0.9 % of their \
             limit. Attempts with a time limit used 10.0 % of the CPU time that their limits allow"
         );

@@ -34,7 +34,7 @@ pub const KIND: Kind<'static> = Kind {
         ("monthly-ends", "How jobs ended by their last event, and why"),
         ("monthly-limits", "Time limits: requested and used"),
     ],
-    remarks: &["status ", "wait ", "times ", "run time shorter"],
+    remarks: &["status ", "wait ", "times ", "run time shorter", "pods deleted"],
     sentence: Some(|it| it.found::<MonthlyAnswer>()?.sentence()),
     figure: Some("monthly-use"),
     ..Kind::called("monthly", "Use by account and month").holding::<MonthlyAnswer>()

@@ -68,12 +68,17 @@ impl Predicted {
                 format!("{} without tasks in the loaded parts by then, ", digits::grouped(count))
             }
         };
+        let learned = match jobs_before_window + jobs_too_short {
+            0 => "",
+            _ => "; of these, rules learn from those that ended with such an event",
+        };
         format!(
             "of {}, {short}{unseen}{} that ended but were submitted before the window (or have no recorded SUBMIT) and {} without FINISH, FAIL \
-            or KILL as the last event are not counted; rules learn from the ends of these jobs too",
+            or KILL as the last event are not counted{}",
             digits::counted(jobs, "job"),
             digits::grouped(jobs_before_window),
-            digits::grouped(jobs_without_end)
+            digits::grouped(jobs_without_end),
+            learned
         )
     }
 

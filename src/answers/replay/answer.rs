@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::sentences::{Capacity, percent};
-use crate::digits::{counted, six_digits};
+use crate::digits::{counted, lasting, six_digits};
 use crate::replay::experiments::Estimate;
 use crate::replay::history::{Counts, Schedule};
-use crate::replay::metrics::{GpuFragmentation, GroupRow, Metrics, Moved, Paired};
+use crate::replay::metrics::{GpuFragmentation, GroupRow, Metrics, Moved, Paired, Tolerance};
 use crate::results::shares::Terms;
 use crate::studies::named::Named;
 
@@ -35,6 +35,8 @@ pub struct ReplayAnswer {
     /// The processors of a log whose machines are one pool in the replay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pooled_processors: Option<f64>,
+    /// By how much responses of a job differ at least if it ends sooner or later.
+    pub tolerance: Tolerance,
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
@@ -94,6 +96,12 @@ impl ReplayAnswer {
     pub(crate) fn capacity(&self) -> Capacity {
         let is_from_use = self.assumptions.iter().any(|assumed| assumed == FROM_USE);
         if is_from_use { Capacity::FromUse } else { Capacity::Recorded }
+    }
+
+    /// What must differ for a job to end sooner or later: `more than 1 s and 1 % of their time`.
+    pub(crate) fn by_more_than(&self) -> String {
+        let Tolerance { seconds, share } = self.tolerance;
+        format!("more than {} and {} % of their time", lasting(seconds), six_digits(share * 100.0))
     }
 
     /// The first policy, and the other one with the shortest mean response.

@@ -37,7 +37,7 @@ pub(crate) use words::{explained, killed, left_out, not_replayed, recorded};
 pub const KIND: Kind<'static> = Kind {
     captions: &[("replay-seeds", "Seed by seed")],
     tables: &[Table::TaskEvents, Table::MachineEvents],
-    remarks: &["status ", "wait ", "run time shorter"],
+    remarks: &["status ", "wait ", "run time shorter", "pods deleted"],
     sentence: Some(|it| it.found::<ReplayAnswer>()?.sentence()),
     ..Kind::called("replay", "The policies side by side").holding::<ReplayAnswer>()
 };

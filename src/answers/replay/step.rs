@@ -21,7 +21,7 @@ use crate::lake::Lake;
 use crate::progress;
 use crate::replay::history::{self, History, HistoryPlan};
 use crate::replay::journal::Journal;
-use crate::replay::metrics::{SizeOf, by_group};
+use crate::replay::metrics::{SizeOf, Tolerance, by_group};
 use crate::replay::policies::PolicyPlan;
 use crate::results::shares::Terms;
 use crate::results::store::{Answer, Files, Origin};
@@ -114,7 +114,7 @@ pub fn give(
     let answer = Answer {
         kind: KIND,
         table: grouped.as_ref().unwrap_or(&whole),
-        json: json!(found(&runs, &first, unit, (&history, lake.source()))),
+        json: json!(found(&runs, &first, unit, (&history, lake.source()), plan.tolerance())),
         settings: settings(
             plan,
             json!({
@@ -149,6 +149,7 @@ fn found(
     first: &Setting,
     unit: &'static str,
     (plan, source): (&HistoryPlan, Source),
+    tolerance: Tolerance,
 ) -> ReplayAnswer {
     let mut assumptions = first.history.assumptions.clone();
     if !first.remarks.is_empty() {
@@ -172,6 +173,7 @@ fn found(
         machines: Some(first.cluster.machine_count() as u64),
         history: Some(first.history.counts),
         assumptions,
+        tolerance,
         terms: Terms::of(&table::shares(first.has_fragmentation)),
     }
 }

@@ -59,7 +59,7 @@ pub const SHARES: [Share; 9] = [
 pub const KIND: Kind<'static> = Kind {
     captions: &[("sweep-selection", "The rule chosen on earlier jobs")],
     tables: &[Table::JobEvents, Table::TaskEvents],
-    remarks: &["status ", "run time shorter"],
+    remarks: &["status ", "run time shorter", "pods deleted"],
     meters: true,
     sentence: Some(|it| it.found::<SweepAnswer>()?.sentence()),
     names: Some(|it| it.found().map(SweepAnswer::names).unwrap_or_default()),

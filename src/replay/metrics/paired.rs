@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::jobs::JobEnd;
 
 /// How much two responses must differ to count as different: more than both limits.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
     /// Seconds.
     pub seconds: f64,

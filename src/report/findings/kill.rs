@@ -279,7 +279,12 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
         .max_by(|one, other| one.0.total_cmp(&other.0));
     let (_, rule, row) = best?;
     if row.net_share? <= 0.0 {
-        let none = "No kill rule that was tried saves more than it destroys";
+        let mut rows = answer.sweeps().flat_map(|(_, rows)| rows);
+        let none = if rows.any(changes) {
+            "No kill rule that was tried saves more than it destroys"
+        } else {
+            "The kill rules that were tried kill no task, or only tasks that have no CPU time left to use"
+        };
         return Some(Told::NotShown(none.to_owned()));
     }
     let what = condition(rule, row.threshold);
@@ -309,6 +314,12 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     }
     let said = doubted(answer, rule, &format!("in hindsight, {said}"));
     Some(Told::Shown(format!("{said}. {untested}")))
+}
+
+/// Whether a rule saves or destroys anything.
+fn changes(row: &SweepRow) -> bool {
+    let saves = row.saved_cpu.iter().any(|(_, cpu)| cpu.is_some_and(|cpu| cpu != 0.0));
+    saves || row.destroyed_cpu.is_some_and(|cpu| cpu != 0.0)
 }
 
 /// A rule that was not tested on later jobs and kills fewer tasks than this is not shown to save.

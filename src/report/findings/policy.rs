@@ -217,9 +217,10 @@ fn jobs(answer: &ReplayAnswer, best: &Replayed) -> Option<String> {
     let (helped, hurt) = (grouped(against.helped as u64), grouped(against.hurt as u64));
     let of = counted(answer.history?.jobs, "job");
     Some(format!(
-        "Of {of}{}, {helped} end sooner under `{}` than under `{first}`, and {hurt} later",
+        "Of {of}{}, {helped} end sooner under `{}` than under `{first}`, and {hurt} later (by {})",
         cut(answer),
-        best.policy
+        best.policy,
+        answer.by_more_than()
     ))
 }
 

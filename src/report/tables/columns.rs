@@ -167,7 +167,6 @@ const IN_FILE_ONLY: [(&str, &[&str]); 11] = [
     (
         "episodes.csv",
         &[
-            "user_share",
             "reason_share",
             "job_share",
             "machine_id",

@@ -403,7 +403,10 @@ mod tests {
         sweep.file = "sweep.csv".to_owned();
         let html = stored_table("Sweep", &sweep, "", &Links::default(), &[], None);
         assert_eq!(html.matches("</th>").count(), 4, "{html}");
-        assert!(html.contains("; only in the file: of these tasks, ended by then</p>"), "{html}");
+        assert!(
+            html.contains("; only in the file: of these tasks, finished by then</p>"),
+            "{html}"
+        );
         // Other tables keep such columns.
         sweep.file = "detect.csv".to_owned();
         let html = stored_table("Sweep", &sweep, "", &Links::default(), &[], None);

@@ -48,6 +48,12 @@ impl Zone {
         Month(year * 12 + month - 1)
     }
 
+    /// The time that the zone's clock shows at a time, µs since 1970, UTC; µs since 1970 on that clock.
+    pub fn local_us(&self, unix_us: i64) -> i64 {
+        let offset_s = self.offset_at(unix_us.div_euclid(MICROS_PER_SECOND));
+        unix_us.saturating_add(i64::from(offset_s) * MICROS_PER_SECOND)
+    }
+
     /// The date that the zone's calendar shows at a time, µs since 1970, UTC: `2016-12-21`.
     pub fn date_of(&self, unix_us: i64) -> String {
         let utc_s = unix_us.div_euclid(MICROS_PER_SECOND);

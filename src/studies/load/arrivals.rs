@@ -10,6 +10,8 @@ use crate::digits::lasting;
 use crate::facts::window::{BEGIN_2011_US, Windows};
 use crate::lake::Lake;
 use crate::schema::Source;
+use crate::sources::zone::Zone;
+use crate::studies::calendar::{Calendar, TWENTY_YEARS_US};
 use crate::units::{MICROS_PER_DAY, MICROS_PER_SECOND, micros_to_seconds};
 
 /// Submissions of jobs.
@@ -40,12 +42,14 @@ const HOURS_MAX: i64 = 1 << 18;
 const LAG_HOURS_MAX: usize = 336;
 
 /// The position of time 0 of a trace's clock within the week.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// From Sunday 0:00 of local time to time 0, µs.
     pub since_sunday_us: i64,
     /// Which time of day it shows.
     pub tells: TimeOfDay,
+    /// The calendar whose zone has the time of day instead, daylight saving included.
+    pub calendar: Option<Calendar>,
 }
 
 /// Which time of day a clock shows.
@@ -60,14 +64,18 @@ pub enum TimeOfDay {
     FromStart,
 }
 
-/// A clock beyond this value at the first submission counts from 1970.
-pub(in crate::studies) const TWENTY_YEARS_US: i64 = 631_152_000 * MICROS_PER_SECOND;
-
 impl Clock {
     /// The clock of a lake: as published for the Google traces (19:00 on Sunday, 1 May 2011, in New
-    /// York, and 0:00 on Wednesday, 1 May 2019, in Los Angeles, both 600 s after time 0), and from
-    /// `StartTime` in the header of a log. Daylight saving changes within the trace are ignored.
+    /// York, and 0:00 on Wednesday, 1 May 2019, in Los Angeles, both 600 s after time 0, without changes
+    /// of daylight saving), that of the zone of a log with dates, or else from `StartTime` in the
+    /// header of a log.
     pub fn of(lake: &Lake) -> Self {
+        let calendar = Calendar::of(lake, None).filter(|calendar| calendar.is_told);
+        if let Some(calendar) = calendar {
+            let is_utc = calendar.zone == Zone::utc();
+            let tells = if is_utc { TimeOfDay::Utc } else { TimeOfDay::Local };
+            return Self { since_sunday_us: 0, tells, calendar: Some(calendar) };
+        }
         let hours = |hours: i64| hours * 3600 * MICROS_PER_SECOND;
         let begin_us = 600 * MICROS_PER_SECOND;
         let known = match lake.source() {
@@ -76,37 +84,71 @@ impl Clock {
             _ => lake.header("StartTime").find_map(of_text),
         };
         let tells = if known.is_some() { TimeOfDay::Local } else { TimeOfDay::FromStart };
-        Self { since_sunday_us: known.unwrap_or(0), tells }
+        Self::new(known.unwrap_or(0), tells)
+    }
+
+    /// A clock without a zone.
+    const fn new(since_sunday_us: i64, tells: TimeOfDay) -> Self {
+        Self { since_sunday_us, tells, calendar: None }
     }
 
     /// The clock for submissions from the first one on, if the place is unknown.
     fn from(self, first_us: i64) -> Self {
         match self.tells {
             TimeOfDay::FromStart if TWENTY_YEARS_US <= first_us => {
-                // 1 January 1970 was a Thursday.
-                Self { since_sunday_us: 4 * MICROS_PER_DAY, tells: TimeOfDay::Utc }
+                Self::new(SINCE_SUNDAY_1970_US, TimeOfDay::Utc)
             }
-            TimeOfDay::FromStart => Self {
-                since_sunday_us: -first_us.rem_euclid(7 * MICROS_PER_DAY),
-                tells: TimeOfDay::FromStart,
-            },
+            TimeOfDay::FromStart => {
+                Self::new(-first_us.rem_euclid(7 * MICROS_PER_DAY), TimeOfDay::FromStart)
+            }
             _ => self,
         }
     }
 
+    /// The clock for a span; one of more than a thousand years is not followed through a zone.
+    fn within(self, length_us: i64) -> Self {
+        let begin_us = self.calendar.as_ref().map(|calendar| calendar.begin_us);
+        match begin_us.filter(|_| ZONED_MAX_US < length_us) {
+            Some(begin_us) => {
+                let since_us = begin_us.rem_euclid(WEEK_US) + SINCE_SUNDAY_1970_US;
+                Self::new(since_us, TimeOfDay::Utc)
+            }
+            None => self,
+        }
+    }
+
     /// The hour of the week of an instant, from Sunday 0:00.
-    fn hour_of_week(self, time_us: i64) -> usize {
+    fn hour_of_week(&self, time_us: i64) -> usize {
         let hour = self.since_sunday(time_us) / (3600 * MICROS_PER_SECOND);
         usize::try_from(hour % 168).expect("below 168")
     }
 
     /// From Sunday 0:00, at most two weeks before an instant, to that instant, µs. It never
     /// overflows, as a sum with a time near the limits of integers would.
-    fn since_sunday(self, time_us: i64) -> i64 {
-        let week_us = 7 * MICROS_PER_DAY;
-        time_us.rem_euclid(week_us) + self.since_sunday_us.rem_euclid(week_us)
+    fn since_sunday(&self, time_us: i64) -> i64 {
+        let (time_us, since_us) = match &self.calendar {
+            Some(calendar) => (calendar.local_us(time_us), SINCE_SUNDAY_1970_US),
+            None => (time_us, self.since_sunday_us),
+        };
+        time_us.rem_euclid(WEEK_US) + since_us.rem_euclid(WEEK_US)
+    }
+
+    /// Whether its clock is neither put forward nor back within a week from an instant on.
+    fn is_steady(&self, time_us: i64) -> bool {
+        self.calendar.as_ref().is_none_or(|calendar| {
+            let next_us = time_us.saturating_add(WEEK_US);
+            calendar.local_us(next_us).saturating_sub(calendar.local_us(time_us)) == WEEK_US
+        })
     }
 }
+
+const WEEK_US: i64 = 7 * MICROS_PER_DAY;
+
+/// The longest span whose hours are those of a zone.
+const ZONED_MAX_US: i64 = 365_250 * MICROS_PER_DAY;
+
+/// From Sunday 0:00 to 1 January 1970, a Thursday.
+const SINCE_SUNDAY_1970_US: i64 = 4 * MICROS_PER_DAY;
 
 /// `Fri Oct 01 00:00:03 PDT 1993` as µs since Sunday.
 fn of_text(text: &str) -> Option<i64> {
@@ -161,6 +203,9 @@ pub struct ArrivalStudy {
     pub left_censored_out: u64,
     /// Which time of day the hours are.
     pub time_of_day: TimeOfDay,
+    /// The zone of the hours, if they follow its daylight saving.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
     /// From the last submission to the end of the log, s.
     #[serde(default)]
     pub without_s: f64,
@@ -178,11 +223,14 @@ pub struct ArrivalStudy {
 const QUIET_MIN: f64 = 0.05;
 
 impl ArrivalStudy {
-    /// That no job was submitted in the last part of a log of this length, if that part is long,
+    /// How long before the end of a log of this length the last job was submitted, if that is long,
     /// without a full stop.
     pub fn quiet_end(&self, length_s: f64) -> Option<String> {
         (QUIET_MIN * length_s < self.without_s).then(|| {
-            format!("no job was submitted in the last {} of the log", lasting(self.without_s))
+            format!(
+                "the last job was submitted {} before the end of the log",
+                lasting(self.without_s)
+            )
         })
     }
 }
@@ -221,6 +269,7 @@ impl Arrivals {
         let hour_us = 3600 * MICROS_PER_SECOND;
         let hour_ends_us = last.saturating_add(hour_us - clock.since_sunday(last) % hour_us);
         let to_us = if has_window { end_us } else { hour_ends_us.min(end_us) };
+        let clock = clock.within(to_us.saturating_sub(from_us));
         let is_short = (to_us - from_us) / (3600 * MICROS_PER_SECOND) <= HOURS_MAX;
         let hourly = counts(&times, [from_us, to_us], 3600).filter(|_| is_short);
         let hourly = hourly.unwrap_or_default();
@@ -229,9 +278,10 @@ impl Arrivals {
             jobs: times.len() as u64,
             left_censored_out: self.before,
             time_of_day: clock.tells,
+            zone: clock.calendar.as_ref().map(|calendar| calendar.zone.to_string()),
             without_s: if times.is_empty() { 0.0 } else { micros_to_seconds(end_us - last) },
             interarrival_variation: interarrival_variation(&times),
-            hours: hours_of_week(&times, clock, [from_us, to_us]),
+            hours: hours_of_week(&times, &clock, [from_us, to_us]),
             dispersion: WINDOWS_S
                 .into_iter()
                 .filter_map(|window_s| {
@@ -302,7 +352,7 @@ fn interarrival_variation(times: &[i64]) -> Option<f64> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
-fn hours_of_week(times: &[i64], clock: Clock, [from_us, to_us]: [i64; 2]) -> Vec<HourRow> {
+fn hours_of_week(times: &[i64], clock: &Clock, [from_us, to_us]: [i64; 2]) -> Vec<HourRow> {
     let hour_us = 3600 * MICROS_PER_SECOND;
     let (mut jobs, mut lengths) = ([0_u64; 168], [0_i64; 168]);
     for &time in times {
@@ -310,19 +360,20 @@ fn hours_of_week(times: &[i64], clock: Clock, [from_us, to_us]: [i64; 2]) -> Vec
     }
     let mut at = from_us;
     while at < to_us {
+        // Adds whole weeks at once: a log may cover years. Without a zone all are alike.
+        let whole = (to_us - at) / WEEK_US;
+        let weeks = if clock.calendar.is_some() { whole.min(1) } else { whole };
+        if 0 < weeks && clock.is_steady(at) {
+            for length in &mut lengths {
+                *length += weeks * hour_us;
+            }
+            at += weeks * WEEK_US;
+            continue;
+        }
         let within = clock.since_sunday(at) % hour_us;
         let next = at.saturating_add(hour_us - within).min(to_us);
         lengths[clock.hour_of_week(at)] += next - at;
-        // Adds whole weeks at once: a log may cover years.
-        let whole = (to_us - next) / (7 * MICROS_PER_DAY);
-        if at == from_us && 0 < whole {
-            for length in &mut lengths {
-                *length += whole * hour_us;
-            }
-            at = next + whole * 7 * MICROS_PER_DAY;
-        } else {
-            at = next;
-        }
+        at = next;
     }
     let row = |idx: usize| {
         let hours = micros_to_seconds(lengths[idx]) / 3600.0;
@@ -343,6 +394,8 @@ fn hours_of_week(times: &[i64], clock: Clock, [from_us, to_us]: [i64; 2]) -> Vec
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::facts::window::OpenAttempts;
 
@@ -357,9 +410,16 @@ mod tests {
             for time in [1, 2, end_us.min(i64::MAX - 1)] {
                 arrivals.add(time, false);
             }
-            for since_sunday_us in [0, 7 * MICROS_PER_DAY - 1] {
-                let study =
-                    arrivals.study(Clock { since_sunday_us, tells: TimeOfDay::FromStart }, windows);
+            let calendar = Calendar {
+                zone: Zone::utc(),
+                unknown_zone: None,
+                is_told: true,
+                begin_us: 1_300_000_000 * MICROS_PER_SECOND,
+            };
+            let zoned = Clock { calendar: Some(calendar), ..Clock::new(0, TimeOfDay::Local) };
+            let own = [0, WEEK_US - 1].map(|since_us| Clock::new(since_us, TimeOfDay::FromStart));
+            for clock in own.into_iter().chain([zoned]) {
+                let study = arrivals.study(clock, windows);
                 assert_eq!(study.jobs, 3);
                 assert!(study.hourly_autocorrelation.is_empty() && study.dispersion.is_empty());
                 let hours: f64 = study.hours.iter().map(|row| row.hours).sum();
@@ -380,7 +440,7 @@ mod tests {
         (0..7_200).step_by(7).for_each(|second| {
             arrivals.add(BEGIN_2011_US + second * MICROS_PER_SECOND, false);
         });
-        let clock = Clock { since_sunday_us: 0, tells: TimeOfDay::FromStart };
+        let clock = Clock::new(0, TimeOfDay::FromStart);
         let study = arrivals.study(clock, windows);
         let hours: f64 = study.hours.iter().map(|row| row.hours).sum();
         assert!((hours - 2.0).abs() < 1e-9, "{hours}");
@@ -396,19 +456,19 @@ mod tests {
         let (first_us, open_attempts) = (0, OpenAttempts::default());
         let mut arrivals = Arrivals::default();
         (0..40_000).step_by(7).for_each(|second| arrivals.add(second * MICROS_PER_SECOND, false));
-        let clock = Clock { since_sunday_us: 0, tells: TimeOfDay::FromStart };
+        let clock = Clock::new(0, TimeOfDay::FromStart);
         let [short, long] = [43_200, 400_000].map(|end_s| {
             let end_us = end_s * MICROS_PER_SECOND;
             let windows =
                 Windows { job_end_us: end_us, task_end_us: end_us, first_us, open_attempts };
-            arrivals.study(clock, windows)
+            arrivals.study(clock.clone(), windows)
         });
         assert_eq!((&short.dispersion, &short.hours), (&long.dispersion, &long.hours));
         assert_eq!((short.without_s, long.without_s), (3_202.0, 360_002.0));
         assert_eq!(short.quiet_end(100_000.0), None);
         assert_eq!(
             long.quiet_end(400_000.0).unwrap(),
-            "no job was submitted in the last 4.17 d of the log"
+            "the last job was submitted 4.17 d before the end of the log"
         );
     }
 
@@ -427,7 +487,7 @@ mod tests {
         let (end_us, open_attempts) = (times_us[1], OpenAttempts::JobEnd);
         let windows =
             Windows { job_end_us: end_us, task_end_us: end_us, first_us: 0, open_attempts };
-        let clock = Clock { since_sunday_us: 0, tells: TimeOfDay::FromStart };
+        let clock = Clock::new(0, TimeOfDay::FromStart);
         let study = Arrivals { times_us, before: 0 }.study(clock, windows);
         let rows = study.hours.into_iter().filter(|row| 0 < row.jobs);
         (study.time_of_day, rows.map(|row| (row.day, row.hour)).collect())
@@ -445,6 +505,44 @@ mod tests {
         assert_eq!((told, rows), (TimeOfDay::FromStart, days.to_vec()));
     }
 
+    proptest! {
+        /// Promise: hours of the week are those of the zone's clock, daylight saving included; against
+        /// a count of every quarter of an hour.
+        #[test]
+        fn hours_of_the_week_follow_the_clock_of_the_zone(
+            (place, begin_day) in (0_usize..4, 14_000_i64..20_000),
+            (from, quarters) in (0_i64..700, 1_i64..40_000),
+            jobs in prop::collection::vec(0_i64..40_000, 0..20),
+        ) {
+            const QUARTER_US: i64 = 900 * MICROS_PER_SECOND;
+            let zones = ["Europe/Berlin", "America/New_York", "Australia/Sydney", "UTC"];
+            let calendar = Calendar {
+                zone: zones[place].parse().expect("the system has zone files"),
+                unknown_zone: None,
+                is_told: true,
+                begin_us: begin_day * MICROS_PER_DAY,
+            };
+            let hour_of = |time_us: i64| {
+                let local_us = calendar.zone.local_us(time_us + calendar.begin_us);
+                let hours = local_us.div_euclid(3600 * MICROS_PER_SECOND) + 4 * 24;
+                usize::try_from(hours.rem_euclid(168)).unwrap()
+            };
+            let (from_us, to_us) = (from * QUARTER_US, (from + quarters) * QUARTER_US);
+            let times: Vec<i64> = jobs.iter().map(|job| from_us + job % quarters * QUARTER_US).collect();
+            let (mut lengths, mut counts) = ([0.0; 168], [0; 168]);
+            (from..from + quarters).for_each(|at| lengths[hour_of(at * QUARTER_US)] += 0.25);
+            for &time_us in &times {
+                counts[hour_of(time_us)] += 1;
+            }
+            let clock =
+                Clock { calendar: Some(calendar.clone()), ..Clock::new(0, TimeOfDay::Local) };
+            let rows = hours_of_week(&times, &clock, [from_us, to_us]);
+            for (row, (length, count)) in rows.iter().zip(lengths.iter().zip(counts)) {
+                prop_assert_eq!((row.hours, row.jobs), (*length, count), "{} {}", &row.day, row.hour);
+            }
+        }
+    }
+
     #[test]
     fn bursts_scatter_more_than_even_arrivals() {
         // Hours with 4 and 0 jobs in turn: mean 2, variance 4, dispersion 2, neighbours opposite.
@@ -459,10 +557,9 @@ mod tests {
     #[test]
     fn hours_of_the_week_are_as_long_as_the_span() {
         // Ten days from Sunday 19:00 on, with a job at the start of each hour.
-        let clock =
-            Clock { since_sunday_us: 19 * 3600 * MICROS_PER_SECOND, tells: TimeOfDay::Local };
+        let clock = Clock::new(19 * 3600 * MICROS_PER_SECOND, TimeOfDay::Local);
         let times: Vec<i64> = (0..240).map(|hour| hour * 3600 * MICROS_PER_SECOND).collect();
-        let rows = hours_of_week(&times, clock, [0, 10 * MICROS_PER_DAY]);
+        let rows = hours_of_week(&times, &clock, [0, 10 * MICROS_PER_DAY]);
         assert_eq!(rows.iter().map(|row| row.hours).sum::<f64>(), 240.0);
         assert!(rows.iter().all(|row| row.jobs_per_hour == Some(1.0)));
         let twice: Vec<&HourRow> = rows.iter().filter(|row| row.jobs == 2).collect();

@@ -4,7 +4,7 @@ use arrow::array::AsArray;
 use arrow::datatypes::Float32Type;
 use rayon::prelude::*;
 
-use super::calendar::Calendar;
+use super::super::calendar::Calendar;
 use super::sums::{Monthly, Piece, Used, entry, month_of};
 use crate::facts::FactError;
 use crate::facts::jobs::{ACCOUNT, Job, Jobs, Names, QUEUE, TERMINAL_OUTCOMES};

@@ -16,6 +16,7 @@ mod calendar;
 mod fold;
 mod sums;
 
-pub use calendar::{Calendar, Covered, covered, month_count};
+pub use super::calendar::Calendar;
+pub use calendar::{Covered, covered, month_count};
 pub use fold::{Asked, fold};
 pub use sums::{Ends, Limits, Monthly, Sums, Used};
