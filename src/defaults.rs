@@ -221,7 +221,7 @@ pub fn help() -> String {
     let accrual = accrual_name(ACCRUAL);
     let _ = write!(
         text,
-        "  every source\n    --accrual     {accrual}\n    --interval    {hour} s; {day} s if {HOURLY_DAYS} days or more are shown"
+        "  every source\n    --accrual     {accrual}\n    --interval    {hour} s; {day} s if {HOURLY_DAYS} days or more are shown (fairness); in analyses, the\n                  shortest of 5m, 15m, 1h, 6h, 1d with at most 500 intervals (load)"
     );
     text
 }
