@@ -54,8 +54,9 @@ pub(crate) fn assumed_waits(lake: &Lake, asked: WaitsOf) -> Option<AssumedWaits>
     } else {
         format!(
             "The log records no wait for {} of {jobs}: they are assumed to start when they are \
-             submitted, and count with a wait of 0.",
-            digits::grouped(assumed)
+             submitted, and {}.",
+            digits::grouped(assumed),
+            if noun == "job" { "count with a wait of 0" } else { "add no waiting time" }
         )
     };
     Some(AssumedWaits { of_all, note })

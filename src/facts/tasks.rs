@@ -312,7 +312,10 @@ impl Tasks {
                 let open = attempts.last_mut().expect("there is an open attempt");
                 open.end_us = event.time_us;
                 open.ended_by = EndedBy::Event(event.event_type);
-                self.settle(open, event.row);
+                // The row of the next start is that of another attempt.
+                let is_next = event.event_type == EventType::Schedule;
+                let row = if is_next { open.row } else { event.row };
+                self.settle(open, row);
             }
             is_open = event.event_type == EventType::Schedule;
             if is_open {

@@ -362,3 +362,31 @@ fn the_ledger_of_the_real_parts_closes_attempts_with_their_jobs() {
     assert_eq!(counts["task_events attempts closed with their job"], 8_533);
     assert_eq!(counts["task_events attempts open at the end"], 142_129);
 }
+
+/// Promise: an attempt that the start of the next one ends, as when a job is resized, keeps its own
+/// running time, CPU time and time limit.
+#[test]
+fn an_attempt_that_the_next_one_ends_keeps_what_its_row_records() {
+    let place = Place::new();
+    let header = "JobID|JobIDRaw|Account|User|Submit|Start|End|ElapsedRaw|State|AllocCPUS|ReqCPUS|TimelimitRaw|TotalCPU|JobName\n";
+    let day = "2024-01-01T";
+    let log = format!(
+        "{header}302|302|A|w|{day}00:00:00|{day}00:00:00|{day}03:00:00|10800|RESIZING|4|4|600|10:00:00|x\n\
+         302|302|A|w|{day}00:00:00|{day}03:00:00|{day}03:01:00|60|COMPLETED|2|2|1|00:01:30|x\n"
+    );
+    place.raw("log.sacct", log);
+    place.run(&["ingest", "trace/log.sacct", "--lake", "lake"]).ok();
+    // 4 processors for 3 h and 2 for 1 min; 10 h of CPU time and 1.5 min.
+    for (cpu, total) in [("requested", 43_320.0), ("slots", 10_860.0), ("measured", 36_090.0)] {
+        let json = place.run(&["account", "--cpu", cpu, "--format", "json"]).ok().json();
+        assert_eq!(json["total"], total, "{cpu}");
+    }
+    // Limits of 10 h and 1 min.
+    let json = place.run(&["monthly", "--cpu", "requested", "--format", "json"]).ok().json();
+    let asked = json["limits"][0]["asked_cpu_h"].as_f64().unwrap();
+    assert!((asked - 40.0 - 1.0 / 30.0).abs() < 1e-9, "{asked}");
+    let estimates = ["describe", "--what", "estimates", "--format", "json"];
+    let json = place.run(&estimates).ok().json();
+    let row = &json["rows"][0];
+    assert_eq!([&row["count"], &row["min"], &row["max"]], [2.0, 30.0, 100.0]);
+}

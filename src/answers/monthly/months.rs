@@ -9,7 +9,6 @@ use crate::answers::assumed::{WaitsOf, assumed_waits, is_assumed};
 use crate::answers::study::Plan;
 use crate::defaults::Defaults;
 use crate::digits;
-use crate::facts::jobs::ACCOUNT;
 use crate::facts::window::Windows;
 use crate::faults::{Result, Usage};
 use crate::lake::Lake;
@@ -39,8 +38,6 @@ pub struct Months {
     pub(super) covered: Covered,
     /// Whether the log records how jobs ended.
     knows_ends: bool,
-    /// Whether the log has accounts; otherwise users are shown in their place.
-    has_accounts: bool,
     /// The note if the log records no wait.
     assumed: Option<String>,
     pub(super) table: RecordBatch,
@@ -75,7 +72,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
     let (zone, unknown_zone) = (calendar.zone.clone(), calendar.unknown_zone.clone());
     let asked = Asked { cpu, calendar, late_us: plan.late.micros() };
     let mut monthly = fold(lake, windows, &asked)?;
-    let assumed = assumed_waits(lake, WaitsOf::Attempts(monthly.attempts));
+    let assumed = assumed_waits(lake, WaitsOf::Tasks(monthly.total().jobs));
     if assumed.as_ref().is_some_and(|waits| waits.of_all) {
         monthly.without_waits();
     }
@@ -93,7 +90,6 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
         monthly,
         covered,
         knows_ends,
-        has_accounts: lake.has_column(Table::TaskEvents, ACCOUNT),
         assumed: assumed.map(|waits| waits.note),
         table,
     })
@@ -122,7 +118,7 @@ impl Months {
         );
         let zone = self.unknown_zone.as_ref();
         let zone = zone.map(|name| format!("the zone `{name}` of the log is unknown: UTC is used"));
-        let users = (!self.has_accounts).then(|| {
+        let users = (!self.monthly.has_accounts).then(|| {
             "the log has no accounts: the use of each user is shown in their place".into()
         });
         let notes = [Some(total), users, zone, no_request, self.assumed.clone()];

@@ -173,12 +173,22 @@ impl<'a> Row<'a> {
         Ok(Some(self.clock.instant(stamp, remarks)))
     }
 
-    /// The meaning of its state.
+    /// The meaning of its state. That of a job is the meaning of its last attempt, or leaves out all.
     fn fate(&self) -> Result<Option<Fate>, Fault> {
-        let Some(state) = self.text(Field::State)? else { return Ok(None) };
-        let earlier = self.map.before_last.filter(|_| !self.rows.place().1);
-        let fate = earlier.or_else(|| self.map.fate(state));
-        fate.map(Some).ok_or(("state", RejectReason::UnknownEventType))
+        let known = match self.text(Field::State)? {
+            Some(state) => {
+                Some(self.map.fate(state).ok_or(("state", RejectReason::UnknownEventType))?)
+            }
+            None => None,
+        };
+        let is_unknown = known.is_none() || !self.is_of_attempt(Field::State);
+        let earlier = self.map.before_last.filter(|_| is_unknown && !self.rows.place().1);
+        Ok(earlier.filter(|_| known != Some(Fate::Skip)).or(known))
+    }
+
+    /// Whether a column of the job, if it has one, also is one of this attempt.
+    fn is_of_this(&self, field: Field) -> bool {
+        self.is_of_attempt(field) || self.rows.place() == (0, true)
     }
 }
 
@@ -200,10 +210,13 @@ pub(in crate::sources) fn whole(unit: f64) -> i64 {
 
 /// The times of a row; missing ones are derived.
 fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told, Fault> {
-    let (run_us, wait_us) = (row.span(Field::Run)?, row.span(Field::Wait)?);
-    // That of the job, which later attempts follow when they start.
-    let is_first = row.rows.place().0 == 0 || row.is_of_attempt(Field::Submit);
-    let submit = row.instant(Field::Submit, remarks)?.filter(|_| is_first);
+    // The wait and the submission of a job are those of its first attempt: later ones are submitted
+    // when they start. A running time of a job is that of all its attempts.
+    let is_first = row.rows.place().0 == 0;
+    let of_first = |field: Field| is_first || row.is_of_attempt(field);
+    let run_us = row.span(Field::Run)?.filter(|_| row.is_of_this(Field::Run));
+    let wait_us = row.span(Field::Wait)?.filter(|_| of_first(Field::Wait));
+    let submit = row.instant(Field::Submit, remarks)?.filter(|_| of_first(Field::Submit));
     let (start, end) = (row.instant(Field::Start, remarks)?, row.instant(Field::End, remarks)?);
     let (start_us, end_us) = times(start, end, run_us, submit, remarks);
     let submit_us = submit.map(Instant::first);
@@ -268,7 +281,8 @@ fn record<'a>(
             line
         }
     };
-    if !row.rows.place().1 && row.map.before_last.is_some() {
+    let is_known = row.is_of_attempt(Field::State) && row.text(Field::State)?.is_some();
+    if !is_known && !row.rows.place().1 && row.map.before_last.is_some() {
         remarks.add("attempts before the last of their job: as `before_last` in the map says");
     }
     let told = told(row, fate, remarks)?;
@@ -309,7 +323,7 @@ fn accounted<'a>(
         .map(|cpus| cpus as i32);
     let each =
         |total: Option<f64>| total.zip(cpus).map(|(total, cpus)| narrow(total / f64::from(cpus)));
-    let cpu_time = row.span(Field::CpuTime)?.zip(cpus);
+    let cpu_time = row.span(Field::CpuTime)?.filter(|_| row.is_of_this(Field::CpuTime)).zip(cpus);
     let cpu_time_us = cpu_time.and_then(|(total_us, cpus)| mean_us(total_us, cpus));
     if cpu_time.is_some() && cpu_time_us.is_none() {
         remarks.add("CPU time too large for so small a part of a CPU: taken as unknown");

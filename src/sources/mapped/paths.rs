@@ -8,28 +8,44 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::sources::map::{Map, MappedColumn};
+use crate::sources::map::{Field, Map, MappedColumn};
 
 /// A row that holds the attempts of a job, and the next one that is read.
 #[derive(Default)]
 pub(super) struct Attempts {
     /// The row; `None` if it is not JSON.
     row: Option<Value>,
-    count: usize,
+    /// The places of the attempts in its list.
+    places: Vec<usize>,
     next: usize,
 }
 
+/// The columns that an attempt has if it took place.
+const TIMES: [Field; 2] = [Field::Start, Field::End];
+
 impl Attempts {
-    /// The attempts of a row; a job without any is read once.
+    /// The attempts of a row: the items of its list with a start or an end. A job without any is
+    /// read once.
     pub(super) fn of(row: Option<Value>, map: &Map) -> Self {
         let list = row.as_ref().zip(map.attempts.as_ref());
         let items = list.and_then(|(row, path)| at_path(row, path)).and_then(Value::as_array);
-        let count = items.map_or(1, |items| items.len().max(1));
-        Self { row, count, next: 0 }
+        let count = items.map_or(0, Vec::len);
+        let mut attempts = Self { row, places: Vec::new(), next: 0 };
+        let times = || map.columns.iter().filter(|column| TIMES.contains(&column.field));
+        let has_begun = |place: &usize| {
+            times().any(|column| {
+                attempts
+                    .text(map, column, *place)
+                    .is_some_and(|text| !map.missing.iter().any(|missing| *missing == text))
+            })
+        };
+        let places: Vec<usize> = (0..count).filter(has_begun).collect();
+        attempts.places = places;
+        attempts
     }
 
     pub(super) fn count(&self) -> usize {
-        self.count
+        self.places.len().max(1)
     }
 
     /// Goes on to the next attempt.
@@ -39,7 +55,12 @@ impl Attempts {
 
     /// The place of the attempt that was read last, from 0, and whether it is the last of its job.
     pub(super) fn place(&self) -> (usize, bool) {
-        (self.next.saturating_sub(1), self.count <= self.next)
+        (self.next.saturating_sub(1), self.count() <= self.next)
+    }
+
+    /// The place of the current attempt in the list.
+    pub(super) fn in_list(&self) -> usize {
+        self.places.get(self.place().0).copied().unwrap_or(usize::MAX)
     }
 
     /// Whether the row is JSON.
@@ -52,19 +73,24 @@ impl Attempts {
         self.row.as_ref().and_then(Value::as_object).into_iter().flat_map(|row| row.keys())
     }
 
-    /// Whether the row, or one of its attempts, has a value at a path.
+    /// Whether the row has a value at a path. What is in lists, which may be empty, is not asked.
     pub(super) fn has(&self, map: &Map, path: &str) -> bool {
+        let path = path.split_once("[]").or(path.split_once("[*]")).map_or(path, |part| part.0);
         let mut is_found = false;
-        for idx in 0..self.count {
-            self.each(map, (path, idx), &mut |_| is_found = true);
-        }
+        self.each(map, (path, 0), &mut |_| is_found = true);
         is_found
     }
 
-    /// The text of a column: its values, joined by commas, or their number; `None` without any.
-    pub(super) fn text(&self, map: &Map, column: &MappedColumn) -> Option<Cow<'_, str>> {
+    /// The text of a column, of attempt `idx` of the list: its values, joined by commas, or their
+    /// number; `None` without any.
+    pub(super) fn text(
+        &self,
+        map: &Map,
+        column: &MappedColumn,
+        idx: usize,
+    ) -> Option<Cow<'_, str>> {
         let (mut text, mut count) = (None::<Cow<'_, str>>, 0_usize);
-        self.each(map, (&column.name, self.place().0), &mut |value| {
+        self.each(map, (&column.name, idx), &mut |value| {
             let value: Cow<'_, str> = match value {
                 Value::Null => return,
                 Value::String(text) => text.trim().into(),

@@ -135,7 +135,7 @@ impl TableRows {
                     return Err(("", RejectReason::BadValue));
                 }
                 for (cell, column) in self.cells.iter_mut().zip(&map.columns) {
-                    let text = self.attempts.text(map, column);
+                    let text = self.attempts.text(map, column, self.attempts.in_list());
                     *cell = text.and_then(|text| keep(map, &mut self.texts, text.as_bytes()));
                 }
             }

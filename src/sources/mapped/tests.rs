@@ -318,11 +318,39 @@ fn a_job_may_hold_its_attempts() {
 }
 
 #[test]
-fn a_bad_attempt_costs_itself_and_its_line_is_told() {
+fn a_bad_attempt_costs_its_job() {
     let text = "{\"id\":1,\"at\":0,\"n\":1,\"s\":\"ok\",\"tries\":[{\"from\":5,\"to\":6},{\"from\":\"x\",\"to\":8},{\"from\":9,\"to\":10}]}\n";
     let rows = read(JOBS, text, Table::TaskEvents);
     assert_eq!(rows.rejects(), ["1 start bad_value"]);
-    assert_eq!(rows.history(), "0 SUBMIT, 5 SCHEDULE, 6 FAIL, 9 SUBMIT, 9 SCHEDULE, 10 FINISH");
+    assert_eq!(rows.history(), "");
+}
+
+#[test]
+fn attempts_of_a_list_are_those_that_took_place() {
+    let job = |more: &str, tries: &str| {
+        format!("{{\"id\":1,\"at\":0,\"n\":1,{more}\"tries\":[{tries}]}}\n")
+    };
+    let history = |map: &str, text: String| read(map, &text, Table::TaskEvents).history();
+    let two = "{\"from\":5,\"to\":6},{\"from\":7,\"to\":8}";
+    // One that never began is none, so that the one before it is the last.
+    let unborn = "{\"from\":5,\"to\":6},{\"from\":null,\"to\":null}";
+    assert_eq!(history(JOBS, job("\"s\":\"stop\",", unborn)), "0 SUBMIT, 5 SCHEDULE, 6 KILL");
+    // A job that is skipped is skipped with all its attempts.
+    let skips = format!("{JOBS}\nno='skip'");
+    assert_eq!(history(&skips, job("\"s\":\"no\",", two)), "");
+    // Without a state, the last has finished and the others have not.
+    let finished = "0 SUBMIT, 5 SCHEDULE, 6 FAIL, 7 SUBMIT, 7 SCHEDULE, 8 FINISH";
+    assert_eq!(history(JOBS, job("\"s\":null,", two)), finished);
+    // A known state of an attempt is its own.
+    let own = JOBS.replace("state='s'", "state='tries[].s'");
+    let tries = "{\"from\":5,\"to\":6,\"s\":\"stop\"},{\"from\":7,\"to\":8,\"s\":\"ok\"}";
+    assert_eq!(history(&own, job("", tries)), finished.replace("FAIL", "KILL"));
+    // A wait of the job is that of its first attempt.
+    let waits = JOBS.replace("cpus='n'", "cpus='n'\nwait={column='w',unit='s'}");
+    assert_eq!(history(&waits, job("\"w\":5,\"s\":\"ok\",", two)), finished);
+    // Lists may be empty in all rows.
+    let empty = job("\"s\":\"stop\",", "");
+    assert_eq!(history(JOBS, empty), "0 SUBMIT");
 }
 
 proptest! {
@@ -358,6 +386,20 @@ proptest! {
             prop_assert_eq!(ids.len(), flat.block.row_ids.len());
         }
     }
+}
+
+#[test]
+fn attempts_that_overlap_are_counted() {
+    let map =
+        "[columns]\njob='id'\nstart={column='from',unit='s'}\nend={column='to',unit='s'}\ncpus='n'";
+    let counted = |rows: &str| {
+        let rows = read(map, &format!("id,from,to,n\n{rows}"), Table::TaskEvents);
+        let wording = "attempts of a task that overlap: an end ends both";
+        rows.notes.remarks.get(wording).copied()
+    };
+    assert_eq!(counted("1,5,9,1\n1,7,12,1\n"), Some(1));
+    assert_eq!(counted("1,7,12,1\n1,5,9,1\n"), Some(1));
+    assert_eq!(counted("1,5,9,1\n1,9,12,1\n2,6,10,1\n"), None);
 }
 
 #[test]

@@ -81,6 +81,16 @@ impl Seen {
         (self.submit_us, self.start_us) < (other.submit_us, other.start_us)
     }
 
+    /// Whether both ran at an instant, though an earlier row may be the record of a later attempt.
+    pub(super) fn overlaps(self, other: Self) -> bool {
+        let span = |own: Self| {
+            let end_us = own.end.map_or(i64::MAX, |end| end.0);
+            own.start_us.map(|start_us| (start_us, end_us))
+        };
+        let spans = span(self).zip(span(other)).filter(|_| self.start_us != other.start_us);
+        spans.is_some_and(|(one, next)| one.0 < next.1 && next.0 < one.1)
+    }
+
     /// Whether it has neither started nor ended.
     const fn waits(self) -> bool {
         self.start_us.is_none() && self.end.is_none()

@@ -45,17 +45,24 @@ impl<F: RecordFormat> RecordParser<F> {
                 if memchr::memchr(b'\n', line.raw).is_some() {
                     all.remarks.add("rows with a line end within quotes: read as one row");
                 }
-                let mut fault = Ok(());
-                for idx in 0..format.attempt_count(line.raw) {
+                let count = format.attempt_count(line.raw);
+                // A job with a bad attempt is left out as a whole: its outcome would be another.
+                if 1 < count {
+                    let mut unsaid = Remarks::default();
+                    for _ in 0..count {
+                        let record = format.record(line, &mut unsaid)?;
+                        record.map_or(Ok(()), |record| RecordRows::check(&record))?;
+                    }
+                    format.attempt_count(line.raw);
+                }
+                for idx in 0..count {
                     all.remarks.begin_line();
                     all.more += u64::from(0 < idx);
-                    let stored = match format.record(line, &mut all.remarks) {
-                        Ok(Some(record)) => all.add(&record, line.number + all.more, rows),
-                        other => other.map(drop),
-                    };
-                    fault = fault.and(stored);
+                    if let Some(record) = format.record(line, &mut all.remarks)? {
+                        all.add(&record, line.number + all.more, rows)?;
+                    }
                 }
-                fault
+                Ok(())
             });
         };
         match text {
@@ -162,7 +169,12 @@ impl RecordRows {
             events[0] = None;
         }
         match record.turn {
-            None => self.attempts.add(key, seen),
+            None => {
+                if before.is_some_and(|before| before.overlaps(seen)) {
+                    self.remarks.add("attempts of a task that overlap: an end ends both");
+                }
+                self.attempts.add(key, seen);
+            }
             Some(turn) if turn.is_first => {}
             Some(_) => events[0] = None,
         }

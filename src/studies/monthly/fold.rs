@@ -34,6 +34,22 @@ pub struct Asked {
 /// # Errors
 /// A table is missing or cannot be read, or the callback stops the call.
 pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Monthly, FactError> {
+    if !lake.has_column(Table::TaskEvents, ACCOUNT) {
+        return fold_by(lake, windows, asked, false);
+    }
+    let monthly = fold_by(lake, windows, asked, true)?;
+    // The column may be there, but empty.
+    let names_none = monthly.accounts.keys().all(|account| account == UNKNOWN);
+    if names_none { fold_by(lake, windows, asked, false) } else { Ok(monthly) }
+}
+
+/// The sums by account, or else by user.
+fn fold_by(
+    lake: &Lake,
+    windows: Windows,
+    asked: &Asked,
+    has_accounts: bool,
+) -> Result<Monthly, FactError> {
     lake.require(Table::JobEvents)?;
     lake.require(Table::TaskEvents)?;
     Meter::Cpu(asked.cpu).check(lake)?;
@@ -42,11 +58,13 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Monthly, Fac
         .into_par_iter()
         .with_max_len(1)
         .try_fold(Monthly::default, |mut monthly, bucket| {
-            Bucket::read(lake, bucket, windows, asked)?.add(&mut monthly);
+            let bucket = Bucket::read(lake, bucket, windows, asked)?;
+            Bucket { has_accounts, ..bucket }.add(&mut monthly);
             lake.step(rows)?;
             Ok::<Monthly, FactError>(monthly)
         })
         .try_reduce(Monthly::default, |one, other| Ok(one.merge(other)))
+        .map(|monthly| Monthly { has_accounts, ..monthly })
 }
 
 /// Names by row of a bucket.
@@ -110,7 +128,7 @@ impl<'a> Bucket<'a> {
             }
         })?;
         let jobs = Jobs::read(lake, bucket)?;
-        let has_accounts = lake.has_column(Table::TaskEvents, ACCOUNT);
+        let has_accounts = true;
         Ok(Self { asked, lake, windows, jobs, tasks, has_accounts, accounts, queues, gpus })
     }
 
@@ -230,7 +248,7 @@ impl<'a> Bucket<'a> {
             let used = self.cpu_rate(attempt).over(attempt.length_us());
             let sums = entry(&mut monthly.limits, self.queues.of(row));
             sums.asked += rate.over(limit_us);
-            sums.used += used;
+            sums.used += rate.over(ran_us);
             sums.times_us.push([limit_us, ran_us]);
             if limit_us <= ran_us {
                 sums.reached += 1;

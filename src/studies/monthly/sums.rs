@@ -166,6 +166,8 @@ pub struct Monthly {
     pub without_request: u64,
     /// Whether any GPU was requested.
     pub has_gpus: bool,
+    /// Whether the log names accounts; otherwise users are in their place.
+    pub has_accounts: bool,
 }
 
 impl Monthly {
