@@ -163,7 +163,8 @@ pub enum MemoryDefinition {
     Assigned,
     /// Memory request times the time from start to end
     Requested,
-    /// Memory that a log records as used, mean per processor, times processors and running time
+    /// Memory that a log records as used, mean per processor, times processors and the time from start
+    /// to end
     Used,
 }
 

@@ -381,10 +381,15 @@ fn an_attempt_that_the_next_one_ends_keeps_what_its_row_records() {
         let json = place.run(&["account", "--cpu", cpu, "--format", "json"]).ok().json();
         assert_eq!(json["total"], total, "{cpu}");
     }
-    // Limits of 10 h and 1 min.
-    let json = place.run(&["monthly", "--cpu", "requested", "--format", "json"]).ok().json();
-    let asked = json["limits"][0]["asked_cpu_h"].as_f64().unwrap();
-    assert!((asked - 40.0 - 1.0 / 30.0).abs() < 1e-9, "{asked}");
+    // Limits of 10 h and 1 min: what was used of them is running time, whatever CPU time means.
+    for cpu in ["requested", "measured"] {
+        let json = place.run(&["monthly", "--cpu", cpu, "--format", "json"]).ok().json();
+        let of = |name: &str| json["limits"][0][name].as_f64().unwrap();
+        let expected = [40.0 + 1.0 / 30.0, 12.0 + 1.0 / 30.0];
+        for (name, expected) in ["asked_cpu_h", "used_cpu_h"].into_iter().zip(expected) {
+            assert!((of(name) - expected).abs() < 1e-9, "{cpu}: {name} {}", of(name));
+        }
+    }
     let estimates = ["describe", "--what", "estimates", "--format", "json"];
     let json = place.run(&estimates).ok().json();
     let row = &json["rows"][0];

@@ -268,6 +268,23 @@ fn namespaces_take_the_place_of_accounts() {
     assert!(place.path("found/report/months.html").exists());
 }
 
+/// Promise: the same for a log whose column of accounts is empty.
+#[test]
+fn users_take_the_place_of_accounts_that_are_not_there() {
+    let place = Place::new();
+    let map = "[columns]\njob = 'id'\nuser = 'user'\nstart = 'a'\nend = 'b'\ncpus = 'n'\n";
+    place.raw("map.toml", map);
+    let [at, to] = ["2024-03-01T08:00:00Z", "2024-03-01T10:00:00Z"];
+    let rows = format!("id,user,a,b,n\n1,ada,{at},{to},3\n2,bob,{at},{to},1\n");
+    place.raw("t.csv", rows);
+    place.run(&["ingest", "trace/t.csv", "--map", "trace/map.toml", "--lake", "lake"]).ok();
+    let run = place.run(&["monthly", "--format", "csv"]).ok();
+    let said = run.stdout_text();
+    assert!(said.contains("\n2024-03,ada,1,1,0,6.0,0.75,"), "{said}");
+    assert!(said.contains("\n2024-03,bob,1,1,0,2.0,0.25,"), "{said}");
+    assert!(run.stderr.contains("the log has no accounts"), "{}", run.stderr);
+}
+
 #[test]
 fn the_google_trace_has_no_months() {
     let Some(trace) = real_trace() else { return };

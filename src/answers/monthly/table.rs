@@ -200,7 +200,7 @@ pub(super) fn limits(monthly: &Monthly, unit: &str) -> RecordBatch {
         .about("Time limit times processors")
         .unit(unit)
         .float("used_cpu_h", rows().map(|limits| Some(hours(limits.used))))
-        .about("CPU time of these attempts")
+        .about("Running time times processors of these attempts, whatever CPU time means")
         .unit(unit)
         .float("used_share", rows().map(|limits| limits.used.share_of(limits.asked)))
         .about("`used_cpu_h` over `asked_cpu_h`")
