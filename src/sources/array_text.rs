@@ -1,8 +1,8 @@
 //! Reads a JSON array of objects as lines of JSON, the form that the parsers read.
 //!
-//! In: the text of an array. Out: its objects, one per line; line ends within them become spaces.
-//! Text between objects that does not belong there, and an array that is not closed, become lines
-//! of their own, which parsers reject.
+//! In: the text of an array, or of several. Out: its objects, one per line; line ends within them
+//! become spaces. Text between objects other than commas, an object with a string that a line end
+//! cuts, and an array that is not closed become lines of their own, which parsers reject.
 
 use std::io::{self, Read};
 
@@ -70,8 +70,8 @@ enum Place {
     Object(u32),
     /// In a string of an object, within so many braces; whether the byte before is a backslash.
     Text(u32, bool),
-    /// In something that is not an object.
-    Junk,
+    /// In something that is not an object; whether that is after the end.
+    Junk(bool),
     /// After its end.
     After,
 }
@@ -88,7 +88,7 @@ impl Splitter {
             let is_end = matches!(byte, b'\n' | b'\r');
             let is_space = byte.is_ascii_whitespace();
             self.place = match (&self.place, byte) {
-                (Place::Before, b'[') | (Place::Between, b',') => Place::Between,
+                (Place::Before | Place::After, b'[') | (Place::Between, b',') => Place::Between,
                 (Place::Before, _) => Place::Before,
                 (Place::Between | Place::After, b'{') => {
                     lines.push(byte);
@@ -101,13 +101,18 @@ impl Splitter {
                     lines.extend(b"}\n");
                     Place::Between
                 }
-                (Place::Junk, b']' | b',' | b'\n') => {
+                (&Place::Junk(is_after), b']' | b',' | b'\n') => {
                     lines.push(b'\n');
-                    if byte == b']' { Place::After } else { Place::Between }
+                    if byte == b']' || is_after { Place::After } else { Place::Between }
                 }
-                (Place::Between | Place::After | Place::Junk, _) => {
+                (Place::Between | Place::After | Place::Junk(_), _) => {
                     lines.push(byte);
-                    Place::Junk
+                    Place::Junk(matches!(self.place, Place::After | Place::Junk(true)))
+                }
+                // A string has no line end: a quote is missing.
+                (Place::Text(..), b'\n') => {
+                    lines.push(b'\n');
+                    Place::Between
                 }
                 (&Place::Object(depth), _) => {
                     lines.push(if is_end { b' ' } else { byte });
@@ -133,7 +138,7 @@ impl Splitter {
     fn finish(&mut self, lines: &mut Vec<u8>) {
         match std::mem::replace(&mut self.place, Place::After) {
             Place::Between => lines.extend(b"[\n"),
-            Place::Object(_) | Place::Text(..) | Place::Junk => lines.push(b'\n'),
+            Place::Object(_) | Place::Text(..) | Place::Junk(_) => lines.push(b'\n'),
             Place::Before | Place::After => {}
         }
     }
@@ -167,6 +172,9 @@ mod tests {
         check("[{},", "{}\n[\n");
         check("[{}] {\"a\":1}\nx", "{}\n{\"a\":1}\nx\n");
         check("[]", "");
+        check("[{}]\n[{}]", "{}\n{}\n");
+        // A missing quote costs its object, not the rest.
+        check("[{\"a\": \"x\n},\n{\"b\": 1}]", "{\"a\": \"x\n}\n{\"b\": 1}\n");
         assert!(is_array(b"\xEF\xBB\xBF [\n {") && !is_array(b"[1]") && !is_array(b"{}"));
     }
 

@@ -653,6 +653,11 @@ fn the_statement_of_a_ready_map_makes_its_table() {
         place.run(&["account", "--cpu", cpu, "--format", "json"]).ok().json()["total"].clone()
     };
     assert_eq!((total("requested"), total("gpu-slots")), (2400.0.into(), 150.0.into()));
+    let csv = fs::read_to_string(place.path("trace/pai.csv")).unwrap();
+    assert!(
+        csv.contains(",V100\n") && !csv.contains("CPU\n"),
+        "the model of the tasks with GPUs: {csv}"
+    );
     let counts = place.run(&["classify", "--format", "csv"]).ok();
     assert!(counts.stdout_text().contains("\n014,"), "{}", counts.stdout_text());
 }

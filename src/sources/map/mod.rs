@@ -8,110 +8,14 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use self::times::Pattern;
+pub(super) use self::fields::{Field, Kind};
+use super::records::patterns::Pattern;
 use super::records::states::Fate;
 use super::zone::Zone;
 use crate::notation::{Mistake, Spot};
 use crate::schema::EventType;
 
-pub(super) mod times;
-
-macro_rules! fields {
-    ($($name:ident $text:literal $kind:ident $meaning:literal,)+) => {
-        /// The meaning of a column.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(in crate::sources) enum Field {
-            $($name,)+
-        }
-
-        impl Field {
-            /// All meanings, each with its name in a map, its kind and its description.
-            pub(in crate::sources) const ALL: &'static [(Self, &'static str, Kind, &'static str)] =
-                &[$((Self::$name, $text, Kind::$kind, $meaning),)+];
-
-            pub(in crate::sources) const fn name(self) -> &'static str {
-                Self::ALL[self as usize].1
-            }
-
-            pub(in crate::sources) const fn kind(self) -> Kind {
-                Self::ALL[self as usize].2
-            }
-        }
-    };
-}
-
-fields! {
-    Job "job" Text "id of the job, by default the line number; several rows of a job are its attempts",
-    User "user" Text "who submitted it",
-    Submit "submit" Time "when it was submitted; by default start minus wait, or start",
-    Start "start" Time "when it began; by default end minus run, or submit and wait",
-    End "end" Time "when it ended; by default start and run",
-    Run "run" Span "how long it ran",
-    Wait "wait" Span "how long it waited",
-    State "state" Text "its state, as [states] explains it; without it, each job that ended counts as finished",
-    Cpus "cpus" Cores "CPUs allocated, or else requested",
-    Memory "memory" Memory "memory allocated, or else requested",
-    Gpus "gpus" Gpus "GPUs allocated, or else requested",
-    GpuModel "gpu_model" Text "model of its GPUs",
-    TimeLimit "time_limit" Span "longest time that it was allowed to run",
-    CpuTime "cpu_time" Span "CPU time that it used, summed over its CPUs",
-    UsedMemory "used_memory" Memory "memory that it used",
-    Name "name" Text "name of the program or job",
-    Account "account" Text "account that it was charged to",
-    Group "group" Text "group of the user",
-    Queue "queue" Text "queue or partition",
-    Qos "qos" Text "quality of service",
-    Cluster "cluster" Text "cluster",
-    Priority "priority" Count "priority",
-    Nodes "nodes" Count "number of machines",
-    Machines "machines" Text "names of the machines, `n1` or `n[1-3,7]`",
-    ExitCode "exit_code" Text "exit code",
-}
-
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sources) enum Kind {
-    Text,
-    Time,
-    Span,
-    Cores,
-    Memory,
-    Gpus,
-    Count,
-}
-
-impl Kind {
-    /// The units of its numbers, each with its factor to µs, KiB, cores or GPUs.
-    pub(in crate::sources) const fn units(self) -> &'static [(&'static str, f64)] {
-        match self {
-            Self::Text | Self::Count => &[],
-            Self::Time | Self::Span => {
-                &[("us", 1.0), ("ms", 1e3), ("s", 1e6), ("min", 6e7), ("h", 3.6e9), ("d", 8.64e10)]
-            }
-            Self::Cores => &[("cores", 1.0), ("milli-cores", 0.001), ("percent", 0.01)],
-            Self::Gpus => &[("gpus", 1.0), ("milli-gpus", 0.001), ("percent", 0.01)],
-            Self::Memory => &[
-                ("bytes", 1.0 / 1024.0),
-                ("KB", 1e3 / 1024.0),
-                ("MB", 1e6 / 1024.0),
-                ("GB", 1e9 / 1024.0),
-                ("TB", 1e12 / 1024.0),
-                ("KiB", 1.0),
-                ("MiB", 1024.0),
-                ("GiB", 1_048_576.0),
-                ("TiB", 1_073_741_824.0),
-            ],
-        }
-    }
-
-    /// The factor if the map names no unit; `None` if it must name one.
-    const fn usual(self) -> Option<f64> {
-        match self {
-            Self::Span | Self::Memory => None,
-            Self::Text | Self::Count | Self::Time | Self::Cores | Self::Gpus => Some(1.0),
-        }
-    }
-}
+mod fields;
 
 /// How the cells of a column are read.
 #[derive(Clone, Debug, PartialEq)]
@@ -301,15 +205,7 @@ impl Map {
         if !has(Field::End) && !has(Field::Run) {
             return lacks("nothing says when a job ended: give `end` or `run`");
         }
-        let list = self.attempts.as_deref().unwrap_or_default();
-        let is_odd = |column: &&MappedColumn| {
-            let path = column.name.split_once("[]");
-            path.is_some_and(|(begin, _)| list.is_empty() || begin != list)
-        };
-        if let Some(column) = self.columns.iter().find(is_odd) {
-            let problem = "`[]` follows the list of attempts that [table] names: `attempts = ...`";
-            return Err(wrong(column.spot.clone(), problem.to_owned()));
-        }
+        self.check_attempts(wrong)?;
         let has_start = has(Field::Start) || has(Field::End) && has(Field::Run) || has(Field::Wait);
         if !has_start {
             return lacks(
@@ -323,6 +219,52 @@ impl Map {
             return Err(wrong(spot, problem.to_owned()));
         }
         Ok(())
+    }
+
+    /// Checks the columns of attempts, and what is counted.
+    fn check_attempts(&self, wrong: Wrong<'_>) -> Result<(), Mistake> {
+        let uncounted = |column: &&MappedColumn| column.is_count && !column.name.contains("[*]");
+        if let Some(column) = self.columns.iter().find(uncounted) {
+            let problem = "`count` is the number of values at a path with `[*]`";
+            return Err(wrong(column.spot.clone(), problem.to_owned()));
+        }
+        let at = self.text.find("[table]").unwrap_or_default();
+        let of_table = |problem: &str| Err(wrong(at..at + 7, problem.to_owned()));
+        let Some(list) = self.attempts.as_deref() else {
+            if self.before_last.is_some() {
+                return of_table("`before_last` needs `attempts`, the list that holds them");
+            }
+            return Ok(());
+        };
+        let other = |column: &&MappedColumn| {
+            column.name.split_once("[]").is_some_and(|(begin, _)| begin != list)
+        };
+        if let Some(column) = self.columns.iter().find(other) {
+            let problem = format!("`[]` follows `{list}`, the list of attempts in [table]");
+            return Err(wrong(column.spot.clone(), problem));
+        }
+        let is_of_attempt = |field: Field| {
+            let mut own = self.columns.iter().filter(|column| column.field == field);
+            own.any(|column| column.name.contains("[]"))
+        };
+        if ![Field::Start, Field::End, Field::Run].into_iter().any(is_of_attempt) {
+            return of_table(
+                "`attempts` needs a time of an attempt, such as `start = \"NAME[].start\"`",
+            );
+        }
+        match self.before_last {
+            Some(fate) if fate.end().is_none() => {
+                of_table("`before_last` is an end: finished, failed, killed, evicted or lost")
+            }
+            None if self.columns.iter().any(|column| column.field == Field::State)
+                && !is_of_attempt(Field::State) =>
+            {
+                of_table(
+                    "the state is that of a job: `before_last` says how earlier attempts ended",
+                )
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The meaning of a state, if the map gives one. `*` applies to states that nothing else

@@ -7,13 +7,13 @@ use super::table::TableRows;
 use crate::notation::Mistake;
 use crate::schema::row_id;
 use crate::sources::folder::RawPart;
-use crate::sources::map::times::{amount, scaled};
 use crate::sources::map::{Field, Form, Map};
 use crate::sources::records::accounted::Accounted;
 use crate::sources::records::amounts::{mean_us, narrow};
 use crate::sources::records::clock::{Clock, times};
 use crate::sources::records::clusters::Clusters;
 use crate::sources::records::fields::span_us;
+use crate::sources::records::patterns::{amount, scaled};
 use crate::sources::records::states::{Fate, reason_in};
 use crate::sources::records::told::{Times, Told};
 use crate::sources::records::{
@@ -173,7 +173,8 @@ impl<'a> Row<'a> {
         Ok(Some(self.clock.instant(stamp, remarks)))
     }
 
-    /// The meaning of its state. That of a job is the meaning of its last attempt, or leaves out all.
+    /// The meaning of its state. The state of a job is that of its last attempt; if the map skips it, all
+    /// attempts are skipped.
     fn fate(&self) -> Result<Option<Fate>, Fault> {
         let known = match self.text(Field::State)? {
             Some(state) => {
@@ -186,7 +187,7 @@ impl<'a> Row<'a> {
         Ok(earlier.filter(|_| known != Some(Fate::Skip)).or(known))
     }
 
-    /// Whether a column of the job, if it has one, also is one of this attempt.
+    /// Whether a value of the job is also that of this attempt.
     fn is_of_this(&self, field: Field) -> bool {
         self.is_of_attempt(field) || self.rows.place() == (0, true)
     }
@@ -283,7 +284,8 @@ fn record<'a>(
     };
     let is_known = row.is_of_attempt(Field::State) && row.text(Field::State)?.is_some();
     if !is_known && !row.rows.place().1 && row.map.before_last.is_some() {
-        remarks.add("attempts before the last of their job: as `before_last` in the map says");
+        remarks
+            .add("attempts before the last of their job: ended as `before_last` in the map says");
     }
     let told = told(row, fate, remarks)?;
     let cpus = row.amount(Field::Cpus)?.map(narrow).filter(|&cpus| 0.0 < cpus);
@@ -328,7 +330,9 @@ fn accounted<'a>(
     if cpu_time.is_some() && cpu_time_us.is_none() {
         remarks.add("CPU time too large for so small a part of a CPU: taken as unknown");
     }
-    let state = row.text(Field::State)?;
+    // How a job ended is not how its earlier attempts did.
+    let is_own = |field: Field| row.rows.place().1 || row.is_of_attempt(field);
+    let state = row.text(Field::State)?.filter(|_| is_own(Field::State));
     Ok(Accounted {
         account: row.text(Field::Account)?,
         group: row.text(Field::Group)?,
@@ -340,7 +344,7 @@ fn accounted<'a>(
         end_reason: state
             .filter(|_| told.life.end.is_some())
             .map(|state| row.map.entry(state).map_or(state, |(known, _)| reason_in(known, state))),
-        exit_code: row.text(Field::ExitCode)?,
+        exit_code: row.text(Field::ExitCode)?.filter(|_| is_own(Field::ExitCode)),
         node_count: row.count(Field::Nodes)?,
         nodes: row.text(Field::Machines)?.filter(|_| has_run),
         processors: processors.filter(|_| has_run),

@@ -15,31 +15,29 @@ use crate::sources::map::{Field, Map, MappedColumn};
 pub(super) struct Attempts {
     /// The row; `None` if it is not JSON.
     row: Option<Value>,
-    /// The places of the attempts in its list.
+    /// The number of items of its list, and the places of the attempts among them.
+    items: usize,
     places: Vec<usize>,
     next: usize,
 }
 
-/// The columns that an attempt has if it took place.
-const TIMES: [Field; 2] = [Field::Start, Field::End];
+/// The columns of an attempt of which it has one if it took place.
+const TIMES: [Field; 4] = [Field::Start, Field::End, Field::Run, Field::Wait];
 
 impl Attempts {
-    /// The attempts of a row: the items of its list with a start or an end. A job without any is
-    /// read once.
+    /// The attempts of a row: the items of its list that have a time. A job without any is read once.
     pub(super) fn of(row: Option<Value>, map: &Map) -> Self {
         let list = row.as_ref().zip(map.attempts.as_ref());
         let items = list.and_then(|(row, path)| at_path(row, path)).and_then(Value::as_array);
-        let count = items.map_or(0, Vec::len);
-        let mut attempts = Self { row, places: Vec::new(), next: 0 };
-        let times = || map.columns.iter().filter(|column| TIMES.contains(&column.field));
-        let has_begun = |place: &usize| {
-            times().any(|column| {
-                attempts
-                    .text(map, column, *place)
-                    .is_some_and(|text| !map.missing.iter().any(|missing| *missing == text))
-            })
+        let items = items.map_or(0, Vec::len);
+        let mut attempts = Self { row, items, places: Vec::new(), next: 0 };
+        let is_time = |column: &&MappedColumn| {
+            TIMES.contains(&column.field) && rest_of_attempt(map, &column.name).is_some()
         };
-        let places: Vec<usize> = (0..count).filter(has_begun).collect();
+        let times = || map.columns.iter().filter(is_time);
+        let has_begun =
+            |place: &usize| times().any(|column| attempts.text(map, column, *place).is_some());
+        let places: Vec<usize> = (0..items).filter(has_begun).collect();
         attempts.places = places;
         attempts
     }
@@ -73,12 +71,23 @@ impl Attempts {
         self.row.as_ref().and_then(Value::as_object).into_iter().flat_map(|row| row.keys())
     }
 
-    /// Whether the row has a value at a path. What is in lists, which may be empty, is not asked.
-    pub(super) fn has(&self, map: &Map, path: &str) -> bool {
-        let path = path.split_once("[]").or(path.split_once("[*]")).map_or(path, |part| part.0);
-        let mut is_found = false;
-        self.each(map, (path, 0), &mut |_| is_found = true);
-        is_found
+    /// Calls `take` with the values at a path, of all attempts.
+    fn each_of_all<'a>(&'a self, map: &Map, path: &str, take: &mut dyn FnMut(&'a Value)) {
+        (0..self.items.max(1)).for_each(|idx| self.each(map, (path, idx), take));
+    }
+
+    /// Whether one of these rows has a value at a path. It may also be in a list that is empty in all of
+    /// them.
+    pub(super) fn have(rows: &[Self], map: &Map, path: &str) -> bool {
+        let (mut is_found, mut is_full) = (false, false);
+        let list = path.rfind('[').map(|end| &path[..end]);
+        for row in rows {
+            row.each_of_all(map, path, &mut |_| is_found = true);
+            row.each_of_all(map, list.unwrap_or(path), &mut |value| {
+                is_full |= value.as_array().is_some_and(|items| !items.is_empty());
+            });
+        }
+        is_found || !is_full && list.is_some_and(|list| Self::have(rows, map, list))
     }
 
     /// The text of a column, of attempt `idx` of the list: its values, joined by commas, or their
@@ -96,6 +105,9 @@ impl Attempts {
                 Value::String(text) => text.trim().into(),
                 value => value.to_string().into(),
             };
+            if map.missing.iter().any(|missing| *missing == value) {
+                return;
+            }
             count += 1;
             text = Some(match text.take() {
                 None => value,

@@ -47,6 +47,10 @@ pub(in crate::sources) fn is_json(begin: &[u8]) -> bool {
 impl TableRows {
     /// The rows of a table that starts with `begin`; an error if it lacks a column of the map.
     pub(super) fn of(map: &Map, begin: &[u8]) -> Result<Self, Mistake> {
+        if map.attempts.is_some() && !is_json(begin) && !begin.trim_ascii().is_empty() {
+            let problem = "`attempts` is for JSON objects, and this table has lines of fields";
+            return Err(Mistake::at(map.text(), 0, 0, problem.to_owned()));
+        }
         let shape =
             if is_json(begin) { Self::json(map, begin)? } else { Self::fields(map, begin)? };
         Ok(Self {
@@ -84,7 +88,7 @@ impl TableRows {
         let rows: Vec<Attempts> =
             rows.into_iter().map(|row| Attempts::of(Some(row), map)).collect();
         for column in map.columns.iter().filter(|column| !column.is_optional) {
-            if !rows.iter().any(|row| row.has(map, &column.name)) {
+            if !Attempts::have(&rows, map, &column.name) {
                 let mut found: Vec<String> = Vec::new();
                 for key in rows.iter().flat_map(Attempts::keys) {
                     if !found.contains(key) {

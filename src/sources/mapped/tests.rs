@@ -306,7 +306,7 @@ fn a_job_may_hold_its_attempts() {
     assert_eq!(
         remarks,
         [
-            "attempts before the last of their job: as `before_last` in the map says",
+            "attempts before the last of their job: ended as `before_last` in the map says",
             "ended, but no end time: left open",
             "no submit time of a later attempt: submitted at its start",
             "ran on several machines: all in `node_list`, none in `machine_id`",
@@ -400,6 +400,8 @@ fn attempts_that_overlap_are_counted() {
     assert_eq!(counted("1,5,9,1\n1,7,12,1\n"), Some(1));
     assert_eq!(counted("1,7,12,1\n1,5,9,1\n"), Some(1));
     assert_eq!(counted("1,5,9,1\n1,9,12,1\n2,6,10,1\n"), None);
+    // One without an end is ended by the next.
+    assert_eq!(counted("1,5,,1\n1,9,12,1\n"), None);
 }
 
 #[test]

@@ -92,7 +92,8 @@ pub fn preview(
         if shown.len() == count || line.raw.trim_ascii().is_empty() {
             return shown.len() < count;
         }
-        for _ in 0..format.attempt_count(line.raw).min(count - shown.len()) {
+        let mut rows: Vec<PreviewRow> = Vec::new();
+        for _ in 0..format.attempt_count(line.raw) {
             let cells = match format.record(line, &mut remarks) {
                 Ok(None) => continue,
                 Ok(Some(record)) => Ok(cells_of(&record)),
@@ -103,8 +104,15 @@ pub fn preview(
                     Err(said.trim().to_owned())
                 }
             };
-            shown.push(PreviewRow { line: line.number, cells });
+            // A bad attempt leaves out its whole line.
+            if cells.is_err() {
+                rows.clear();
+                rows.push(PreviewRow { line: line.number, cells });
+                break;
+            }
+            rows.push(PreviewRow { line: line.number, cells });
         }
+        shown.extend(rows.into_iter().take(count - shown.len()));
         true
     });
     let remarks = remarks.all().map(|(wording, count)| (wording.to_owned(), count)).collect();

@@ -7,10 +7,10 @@ use super::Proposal;
 use super::columns::{Column, told};
 use super::guesses::{Guess, has, plain};
 use super::words::{FATE_WORDS, MISSING_WORDS, NO_JOB, PATTERNS, doubt};
-use crate::sources::map::times::{Pattern, scaled};
 use crate::sources::map::{Field, Kind, Map};
 use crate::sources::mapped::{stamp_of, whole};
 use crate::sources::records::fields::span_us;
+use crate::sources::records::patterns::{Pattern, scaled};
 use crate::sources::zone::Stamp;
 use crate::units::MICROS_PER_SECOND;
 

@@ -81,14 +81,12 @@ impl Seen {
         (self.submit_us, self.start_us) < (other.submit_us, other.start_us)
     }
 
-    /// Whether both ran at an instant, though an earlier row may be the record of a later attempt.
+    /// Whether the one of two attempts that started first ended after the start of the other.
     pub(super) fn overlaps(self, other: Self) -> bool {
-        let span = |own: Self| {
-            let end_us = own.end.map_or(i64::MAX, |end| end.0);
-            own.start_us.map(|start_us| (start_us, end_us))
-        };
-        let spans = span(self).zip(span(other)).filter(|_| self.start_us != other.start_us);
-        spans.is_some_and(|(one, next)| one.0 < next.1 && next.0 < one.1)
+        let [first, next] =
+            if self.start_us <= other.start_us { [self, other] } else { [other, self] };
+        let times = first.start_us.zip(next.start_us).zip(first.end);
+        times.is_some_and(|((start, next), (end, _))| start < next && next < end)
     }
 
     /// Whether it has neither started nor ended.
@@ -151,7 +149,7 @@ struct Kept {
     end_us: i64,
 }
 
-/// A time that there is not.
+/// No time.
 const NONE: i64 = -1;
 
 impl Kept {

@@ -35,6 +35,7 @@ pub(super) mod lines;
 pub(super) mod machines;
 pub(super) mod numbers;
 mod parser;
+pub(super) mod patterns;
 pub(super) mod quotes;
 mod record;
 mod repeats;
