@@ -63,9 +63,9 @@ fn help() -> String {
     }
     text.push_str(
         "\nA column is \"NAME\", or { column = \"NAME\", unit = \"min\" }, { column = \"NAME\", format = \
-        \"%d.%m.%Y %H:%M\" }; a duration may have the format `clock`, [D-]HH:MM:SS. With `optional = true` the table may lack the column. In JSON (objects, one per line or in an array) a column may be nested: `attempts[-1].end`; `[*]` are all items of a list, joined by commas, or with `count = true` their number. A field in quotes may have line ends, which are read as spaces.\n\
+        \"%d.%m.%Y %H:%M\" }; a duration may have the format `clock`, [D-]HH:MM:SS. With `optional = true` the table may lack the column. In JSON (objects, one per line or in an array) a column may be nested: `attempts[-1].end`; `[*]` are all items of a list, joined by commas, or with `count = true` their number; an empty list is a missing value. A field in quotes may have line ends, which are read as spaces.\n\
         [table] has separator, decimal (`,` or `.`), timezone, missing (texts that mean a missing value) and \
-        columns (names, if the table has no header). If an object is a job with a list of attempts, `attempts = \"NAME\"` names the list, `NAME[].start` is a column of an attempt, and `before_last = \"failed\"` is the outcome of all but the last, whose states are unknown. [states] says what each state means: finished, \
+        columns (names, if the table has no header). If an object is a job with a list of attempts, `attempts = \"NAME\"` names the list, `NAME[].start` is a column of an attempt, and `before_last = \"failed\"` is the outcome of all but the last, if the state is that of the job. Items without a time are no attempts, later attempts count as submitted when they start, and a job with an attempt that cannot be read is left out. [states] says what each state means: finished, \
         failed, killed, evicted, lost, running, pending or skip; `CANCELLED*` matches every state with that beginning, and `*` all others.\n\n\
         Examples:\n  jobfate map jobs.csv > jobs.toml\n  jobfate map jobs.csv --map jobs.toml\n  \
         jobfate ingest jobs.csv --map jobs.toml --lake lake\n  jobfate map helios > helios.toml",

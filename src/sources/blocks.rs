@@ -79,7 +79,7 @@ impl TextBlock {
 pub(crate) struct BlockReader {
     path: PathBuf,
     input: Input,
-    /// The state of reading the array that the file is, if it is one.
+    /// Set if the file is a JSON array.
     array: Option<ArrayText>,
     carry: Vec<u8>,
     /// Whether no block of the file has been returned, and whether the file was read to its end.

@@ -180,11 +180,12 @@ impl EpisodesAnswer {
         let Some(lead) = first_most(bad, |kind| kind.in_episodes).or(kinds.first()) else {
             let known = self.kinds.iter().map(|kind| kind.known_intervals).max();
             let only = match self.kinds.iter().collect::<Vec<_>>().as_slice() {
-                [only] => format!("{}, the only kind of event that is recorded", only.what),
-                _ => "any kind of event".to_owned(),
+                [only] => format!(". Only {} are recorded", only.what),
+                _ => String::new(),
             };
             return Some(format!(
-                "Nothing stands out: of {}, none has more than {} of {only}, and at least {}",
+                "Nothing stands out: of {}, none has more than {} of any kind of event, and at \
+                least {}{only}",
                 intervals(known.unwrap_or(self.intervals), self.interval_s),
                 times_words(self.times),
                 self.least

@@ -35,7 +35,7 @@ fn settle(open: &mut Open<'_>) {
         open.default_to("interval", interval.to_string().as_str());
     }
     open.default_to("accrual", defaults::accrual_name(open.usual.accrual));
-    // Pages compare the rule of a site with these.
+    // With a rule alone, the page would not show use over time.
     if open.has("slurm-conf") {
         open.default_to("index", Setting::Many(["metered", "condor"].map(str::to_owned).into()));
     }

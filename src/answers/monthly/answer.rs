@@ -31,6 +31,9 @@ pub struct MonthlyAnswer {
     pub months_in_part: Vec<String>,
     /// Running time from which a failure counts as late, s.
     pub late_s: f64,
+    /// Whether the log has no accounts, and users are in their place.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub without_accounts: bool,
     /// CPU time of all attempts.
     pub total: f64,
     /// CPU time of attempts that did not finish.
@@ -149,7 +152,7 @@ pub struct OfQueue {
     pub run_s_median: Option<f64>,
     /// Time limit x processors, h.
     pub asked_cpu_h: f64,
-    /// What was used of it, h.
+    /// Running time x processors, h.
     pub used_cpu_h: f64,
     /// The same as a share.
     pub used_share: Option<f64>,
@@ -159,8 +162,8 @@ pub struct OfQueue {
     pub reached_cpu_h: f64,
 }
 
-/// `Attempts with a time limit used 0.2 % of the CPU time that their limits allow; without queue
-/// croutons, whose limits make up 82.0 % of that, they used 0.9 %`: the used share of limits, and
+/// `Attempts with a time limit ran for 0.2 % of the processor time that their limits allow; without queue
+/// croutons, whose limits make up 82.0 % of that, they ran for 0.9 %`: the used share of limits, and
 /// that without a queue that is most of them. Rows are queues with what was asked and used.
 pub(super) fn used_of_limits(rows: &[(&str, f64, f64)]) -> Option<String> {
     let sums = |rows: &mut dyn Iterator<Item = &(&str, f64, f64)>| {
@@ -169,7 +172,7 @@ pub(super) fn used_of_limits(rows: &[(&str, f64, f64)]) -> Option<String> {
     let (asked, used) = sums(&mut rows.iter());
     let whole = share_of(Some(used), Some(asked))?;
     let said = format!(
-        "Attempts with a time limit used {} of the CPU time that their limits allow",
+        "Attempts with a time limit ran for {} of the processor time that their limits allow",
         percent(whole)
     );
     let largest = rows.iter().max_by(|one, other| one.1.total_cmp(&other.1));
@@ -178,7 +181,7 @@ pub(super) fn used_of_limits(rows: &[(&str, f64, f64)]) -> Option<String> {
         let (rest, used) = sums(&mut rows.iter().filter(|row| row.0 != *queue));
         let (share, rest) = (own / asked, share_of(Some(used), Some(rest))?);
         Some(format!(
-            "; without queue {queue}, whose limits make up {} of that, they used {}",
+            "; without queue {queue}, whose limits make up {} of that, they ran for {}",
             percent(share),
             percent(rest)
         ))
@@ -267,6 +270,11 @@ impl MonthlyAnswer {
         })
     }
 
+    /// What uses are of.
+    const fn noun(&self) -> &'static str {
+        if self.without_accounts { "user" } else { "account" }
+    }
+
     /// The sentences: what accounts used, what was wasted and why, how long jobs waited and whose did
     /// not finish, and how much of the time limits was used.
     pub(crate) fn sentence(&self) -> Option<String> {
@@ -294,10 +302,11 @@ impl MonthlyAnswer {
         });
         let amount = format!("{} {}", six_digits(total), self.unit);
         let used = match self.accounts.len() as u64 {
-            1 => format!("Account {} used {amount}", first.account),
+            1 => format!("{} {} used {amount}", capital(self.noun()), first.account),
             all => format!(
-                "{} used {amount}, account {} most ({})",
-                capital(&counted(all, "account")),
+                "{} used {amount}, {} {} most ({})",
+                capital(&counted(all, self.noun())),
+                self.noun(),
                 first.account,
                 percent(first.share?)
             ),
@@ -338,16 +347,16 @@ mod tests {
         for (rows, said) in [
             (
                 &[("croutons", 900.0, 1.0), ("5", 100.0, 9.0)][..],
-                "Attempts with a time limit used 1.0 % of the CPU time that their limits allow; \
-                without queue croutons, whose limits make up 90.0 % of that, they used 9.0 %",
+                "Attempts with a time limit ran for 1.0 % of the processor time that their limits allow; \
+                without queue croutons, whose limits make up 90.0 % of that, they ran for 9.0 %",
             ),
             (
                 &[("a", 40.0, 4.0), ("b", 40.0, 4.0), ("c", 20.0, 2.0)],
-                "Attempts with a time limit used 10.0 % of the CPU time that their limits allow",
+                "Attempts with a time limit ran for 10.0 % of the processor time that their limits allow",
             ),
             (
                 &[("a", 40.0, 4.0)],
-                "Attempts with a time limit used 10.0 % of the CPU time that their limits allow",
+                "Attempts with a time limit ran for 10.0 % of the processor time that their limits allow",
             ),
         ] {
             assert_eq!(used_of_limits(rows).unwrap(), said);
@@ -386,7 +395,7 @@ mod tests {
             not finish are of one user, honbu, who has 11 jobs in all. Jobs of 5-16 processors in queue \
             a waited longest: 120 s in the median, 10 jobs (of sizes and queues with 10 jobs or more). 9 attempts that reached their time limit used \
             12.5 % of all CPU time. Half of the attempts with a time limit ran for at most 0.9 % of their \
-            limit. Attempts with a time limit used 10.0 % of the CPU time that their limits allow"
+            limit. Attempts with a time limit ran for 10.0 % of the processor time that their limits allow"
         );
     }
 }

@@ -53,7 +53,8 @@ fn by_month(months: &Months) -> BarChart {
     let most = (BARS_SHOWN / shown.max(1)).max(1);
     let accounts = by_use(monthly.by_account());
     let all = accounts.iter().map(|row| row.1.used.cpu).sum::<CpuTime>();
-    let found = heaviest("Account", accounts.iter().map(|row| (row.0, row.1.used.cpu)), all);
+    let found =
+        heaviest(months.noun_capital(), accounts.iter().map(|row| (row.0, row.1.used.cpu)), all);
     let names: Vec<&str> = accounts.iter().map(|row| row.0).collect();
     let tone = |name: &str| {
         let place = names.iter().position(|known| *known == name).unwrap_or(0);
@@ -65,7 +66,7 @@ fn by_month(months: &Months) -> BarChart {
         let own = own.filter(|(_, sums)| sums.used.cpu != CpuTime::ZERO);
         let before = bars.len();
         bars.extend(own.take(most).map(|(name, sums)| Bar {
-            label: format!("{month} {}", named("account", name)),
+            label: format!("{month} {}", named(months.noun(), name)),
             value: hours(sums.used.cpu),
             note: match sums.used.cpu.share_of(total.used.cpu) {
                 Some(share) => format!("{} of {month}", percent(Some(share))),
@@ -81,14 +82,14 @@ fn by_month(months: &Months) -> BarChart {
         String::new()
     };
     BarChart {
-        title: "CPU time by month and account".to_owned(),
+        title: format!("CPU time by month and {}", months.noun()),
         caption: format!(
             "{found}{}Attempts are cut at the ends of months in {}; a job counts in the month of its last \
             event; the text at a bar is its share of the month; the {} \
             of each month with most CPU time{left}.",
             covered(months),
             months.zone,
-            counted(drawn as u64, "account"),
+            counted(drawn as u64, months.noun()),
         ),
         value_axis: format!("CPU time ({})", months.units[1]),
         bars,
@@ -231,8 +232,8 @@ fn limits(months: &Months) -> BarChart {
     BarChart {
         title: "How much of the time limits was used".to_owned(),
         caption: format!(
-            "{found}CPU time of the attempts that ended, as a share of what they requested: time limit \
-            times processors; queues with the largest requests first.{}",
+            "{found}Running time of the attempts that ended, as a share of their time limit, both times \
+            processors; queues with the largest requests first.{}",
             at_most(rows.len(), "the first")
         ),
         value_axis: "used share of the request (%)".to_owned(),

@@ -1,8 +1,8 @@
 //! The answer of `monthly`: the report of a computing centre on its accounting log.
 //!
 //! In: the lake of a log, a time zone, and the running time from which a failure counts as late.
-//! Out: use by account and month; accounts and users with their waste; waits by queue and size; how
-//! and why jobs ended; and the unused part of time limits.
+//! Out: use by account (in a log without accounts, by user) and month; accounts and users with their
+//! waste; waits by queue and size; how and why jobs ended; and the unused part of time limits.
 
 mod answer;
 mod charts;

@@ -96,6 +96,16 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
 }
 
 impl Months {
+    /// What the rows are.
+    pub(super) const fn noun(&self) -> &'static str {
+        if self.monthly.has_accounts { "account" } else { "user" }
+    }
+
+    /// The same at the start of a sentence.
+    pub(super) const fn noun_capital(&self) -> &'static str {
+        if self.monthly.has_accounts { "Account" } else { "User" }
+    }
+
     /// The notes about the sums.
     pub fn notes(&self) -> Vec<String> {
         let (monthly, total) = (&self.monthly, self.monthly.total());
@@ -109,7 +119,7 @@ impl Months {
         });
         let total = format!(
             "{} in {}: {} {} ({}), the total of `account`; months in {}",
-            digits::counted(monthly.accounts.len() as u64, "account"),
+            digits::counted(monthly.accounts.len() as u64, self.noun()),
             digits::counted(monthly.by_month().len() as u64, "month"),
             digits::six_digits(total.used.cpu.seconds()),
             self.units[0],
@@ -118,9 +128,8 @@ impl Months {
         );
         let zone = self.unknown_zone.as_ref();
         let zone = zone.map(|name| format!("the zone `{name}` of the log is unknown: UTC is used"));
-        let users = (!self.monthly.has_accounts).then(|| {
-            "the log has no accounts: the use of each user is shown in their place".into()
-        });
+        let users = (!self.monthly.has_accounts)
+            .then(|| "the log has no accounts: each row is a user".into());
         let notes = [Some(total), users, zone, no_request, self.assumed.clone()];
         notes.into_iter().flatten().collect()
     }
@@ -150,6 +159,7 @@ impl Months {
         let [months, accounts, users, waits, ends, limits] = self.details().map(|(_, table)| table);
         let is_empty = total.used.cpu == CpuTime::ZERO;
         MonthlyAnswer {
+            without_accounts: !self.monthly.has_accounts,
             cpu: self.cpu,
             unit: self.units[0].clone(),
             zone: self.zone.to_string(),

@@ -70,7 +70,7 @@ impl Predicted {
         };
         let learned = match jobs_before_window + jobs_too_short {
             0 => "",
-            _ => "; of these, rules learn from those that ended with such an event",
+            _ => "; rules also learn from those of them that ended with FINISH, FAIL or KILL",
         };
         format!(
             "of {}, {short}{unseen}{} that ended but were submitted before the window (or have no recorded SUBMIT) and {} without FINISH, FAIL \

@@ -35,7 +35,7 @@ pub struct ReplayAnswer {
     /// The processors of a log whose machines are one pool in the replay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pooled_processors: Option<f64>,
-    /// By how much responses of a job differ at least if it ends sooner or later.
+    /// The least difference of responses that counts.
     pub tolerance: Tolerance,
     /// The numerator and denominator of each share.
     #[serde(flatten)]

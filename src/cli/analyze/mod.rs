@@ -91,14 +91,15 @@ pub(crate) struct AnalyzeArgs {
 
     /// Rule of fair share of a site, from its `slurm.conf`
     ///
-    /// As in `fairness`; also `slurm-conf` in its section of the config.
+    /// As in `fairness`, but beside the indices metered and condor; also `slurm-conf` in the section
+    /// `fairness` of the config.
     #[arg(long, value_name = "FILE")]
     pub slurm_conf: Option<PathBuf>,
 
     /// File of accounts with shares, such as from `sshare`
     ///
     /// The output of `sshare -a -l -P` or `sacctmgr dump CLUSTER`, or lines `ACCOUNT/USER SHARES`, as in
-    /// `fairness`; also `accounts` in its section of the config.
+    /// `fairness`; also `accounts` in the section `fairness` of the config.
     #[arg(long, value_name = "FILE")]
     pub accounts: Option<PathBuf>,
 
@@ -123,6 +124,11 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
         None => Config::default(),
     };
     let choice = config.ingest(&args.choice)?;
+    // Not found only after hours otherwise.
+    for path in args.slurm_conf.iter().chain(&args.accounts) {
+        std::fs::File::open(path)
+            .with_context(|| format!("could not read `{}`", path.display()))?;
+    }
     let out = args.out.clone().or_else(|| config.path("out")).unwrap_or_else(|| OUT.into());
     // From here on no other analysis can write into the folder.
     let lock = shown::lock(&out)?;

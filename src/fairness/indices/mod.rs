@@ -212,14 +212,14 @@ built_in! {
         |notation| Condor::read(notation, condor::Form::Htcondor);
     /// Fair-share factors of Slurm's classic multifactor plugin.
     Slurm = "slurm", USE,
-        "the fair-share factor of Slurm, from 0 to 1, by usage{fading} (without a file of accounts \
-        each account has an equal share, and in it each user); smaller is worse, since that user \
-        is served later",
+        "the fair-share factor of Slurm, from 0 to 1, by usage{fading} and \
+        the shares of accounts and users, which are equal without --accounts; smaller is worse, \
+        since that user is served later",
         |notation| Slurm::read(notation);
     /// Those of its fair tree.
     FairTree = "fair-tree", USE,
-        "the factor of the fair tree of Slurm, from 0 to 1, by usage{fading} (without a file of \
-        accounts each account has an equal share, and in it each user); smaller is worse, since \
+        "the factor of the fair tree of Slurm, from 0 to 1, by usage{fading} and the \
+        shares of accounts and users, which are equal without --accounts; smaller is worse, since \
         that user is served later",
         |notation| FairTree::read(notation);
     /// The share tree of the Sun Grid Engine.

@@ -34,7 +34,7 @@ pub const READY: [ReadyMap; 7] = [
     ),
     ready!("philly", "Philly, Microsoft's GPU cluster of 2017: cluster_job_log"),
     ready!("pai", "Alibaba's GPU cluster of 2020: pai_job_table.csv"),
-    ready!("pai-joined", "the same with the requests of the tasks, joined by DuckDB"),
+    ready!("pai-joined", "PAI with the requests of its tasks, joined by DuckDB"),
     ready!("f-data", "F-DATA, Fugaku 2021 to 2024: the Parquet files of its months"),
     ready!("pm100", "PM100, Marconi100 2020: job_table.parquet"),
 ];

@@ -123,7 +123,9 @@ fn each<F: RecordFormat>(
                 Err(_) => return,
             }
         }
-        found.into_iter().for_each(|(job_id, task_index, seen)| take(job_id, task_index, seen));
+        for (job_id, task_index, seen) in found {
+            take(job_id, task_index, seen);
+        }
     };
     while let Some(text) = block {
         for (number, raw) in text.lines(line_count + 1) {

@@ -1,4 +1,4 @@
-//! Calendar months of a zone.
+//! Local times and calendar months of a zone.
 //!
 //! ```text
 //!  UTC     ----------|23:00---------------|22:00 -----
@@ -48,7 +48,7 @@ impl Zone {
         Month(year * 12 + month - 1)
     }
 
-    /// The time that the zone's clock shows at a time, µs since 1970, UTC; µs since 1970 on that clock.
+    /// What the zone's clock shows at a time (µs since 1970, UTC), as µs since 1970 on that clock.
     pub fn local_us(&self, unix_us: i64) -> i64 {
         let offset_s = self.offset_at(unix_us.div_euclid(MICROS_PER_SECOND));
         unix_us.saturating_add(i64::from(offset_s) * MICROS_PER_SECOND)

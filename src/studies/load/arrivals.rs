@@ -2,7 +2,9 @@
 //!
 //! In: the times of submissions. Out: jobs per hour of the week, the index of dispersion (variance
 //! over mean of the counts per window; 1 for a Poisson process) and the autocorrelation of counts.
-//! Jobs submitted before the window have no known time; they are counted but left out.
+//! Hours are those of the zone of a log with dates, daylight saving included (a change within an hour
+//! counts from the next one). Jobs submitted before the window have no known time; they are counted but
+//! left out.
 
 use serde::{Deserialize, Serialize};
 

@@ -58,8 +58,7 @@ fn fold_by(
         .into_par_iter()
         .with_max_len(1)
         .try_fold(Monthly::default, |mut monthly, bucket| {
-            let bucket = Bucket::read(lake, bucket, windows, asked)?;
-            Bucket { has_accounts, ..bucket }.add(&mut monthly);
+            Bucket::read(lake, bucket, windows, (asked, has_accounts))?.add(&mut monthly);
             lake.step(rows)?;
             Ok::<Monthly, FactError>(monthly)
         })
@@ -108,7 +107,7 @@ impl<'a> Bucket<'a> {
         lake: &'a Lake,
         bucket: u32,
         windows: Windows,
-        asked: &'a Asked,
+        (asked, has_accounts): (&'a Asked, bool),
     ) -> Result<Self, FactError> {
         let (mut accounts, mut queues, mut gpus) = (Texts::default(), Texts::default(), Vec::new());
         let columns = [ACCOUNT, QUEUE, GPU_REQUEST];
@@ -128,7 +127,6 @@ impl<'a> Bucket<'a> {
             }
         })?;
         let jobs = Jobs::read(lake, bucket)?;
-        let has_accounts = true;
         Ok(Self { asked, lake, windows, jobs, tasks, has_accounts, accounts, queues, gpus })
     }
 

@@ -119,7 +119,7 @@ pub struct Limits {
     pub reached_cpu: CpuTime,
     /// Time limit times CPU request, of all attempts.
     pub asked: CpuTime,
-    /// CPU time of all attempts.
+    /// Running time times CPU request, of all attempts.
     pub used: CpuTime,
     /// Limit and running time of each, µs.
     pub times_us: Vec<[i64; 2]>,
