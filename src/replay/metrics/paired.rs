@@ -10,6 +10,7 @@ pub struct Tolerance {
     /// Seconds.
     pub seconds: f64,
     /// As a share of the response under the baseline.
+    #[serde(rename = "part_of_response")]
     pub share: f64,
 }
 

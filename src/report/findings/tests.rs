@@ -731,7 +731,7 @@ proptest! {
             "bounded_slowdown": {"mean": 1.0 + mean / 1e9},
             "cpu_share_max": shares[0], "cpu_there_at_max": amounts[0]},
             "against_first": {"helped": counts[3], "hurt": counts[4]}});
-        let replayed = json!({"answer": {"unit": "x-s", "tolerance": {"seconds": 1.0, "share": 0.01}, "history": {"jobs": counts[5]},
+        let replayed = json!({"answer": {"unit": "x-s", "tolerance": {"seconds": 1.0, "part_of_response": 0.01}, "history": {"jobs": counts[5]},
             "policies": [run("fifo", amounts[3]), run("fair", amounts[4])]}});
         let used = json!({"settings": {"cpu": "slots"}, "answer": {"by": "user", "unit": "x-s",
             "total_cpu_s": amounts[5], "users": [{"user": "ann", "share": shares[1]}],
