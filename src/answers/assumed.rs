@@ -28,6 +28,8 @@ const LATER: &str = "no submit time of a later attempt";
 pub(crate) enum WaitsOf {
     /// The first of each task, also of those that never started.
     Tasks(u64),
+    /// The first of each task that started, in a log with a task per job.
+    Started(u64),
     /// Those before each attempt that started.
     Attempts(u64),
 }
@@ -38,6 +40,7 @@ pub(crate) fn assumed_waits(lake: &Lake, asked: WaitsOf) -> Option<AssumedWaits>
     let later = remarked(lake, LATER);
     let (assumed, count, noun) = match asked {
         WaitsOf::Tasks(count) => (started + remarked(lake, NEVER_STARTED), count, "job"),
+        WaitsOf::Started(count) => (started, count, "job"),
         WaitsOf::Attempts(count) if later == 0 => (started, count, "job"),
         WaitsOf::Attempts(count) => (started + later, count, "attempt"),
     };

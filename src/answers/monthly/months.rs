@@ -72,7 +72,12 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
     let (zone, unknown_zone) = (calendar.zone.clone(), calendar.unknown_zone.clone());
     let asked = Asked { cpu, calendar, late_us: plan.late.micros() };
     let mut monthly = fold(lake, windows, &asked)?;
-    let assumed = assumed_waits(lake, WaitsOf::Tasks(monthly.total().jobs));
+    let waits = if lake.source().is_log() {
+        WaitsOf::Started(monthly.total().fate().jobs_with_wait)
+    } else {
+        WaitsOf::Attempts(monthly.attempts)
+    };
+    let assumed = assumed_waits(lake, waits);
     if assumed.as_ref().is_some_and(|waits| waits.of_all) {
         monthly.without_waits();
     }
