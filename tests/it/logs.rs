@@ -822,6 +822,12 @@ fn the_pods_of_kubernetes() {
     }
     let jobs = place.run(&["classify", "--format", "json"]).ok().json();
     assert_eq!(jobs["total"], naive["jobs"]);
+    // The same objects in one array.
+    place.raw("array.json", serde_json::to_string_pretty(&items).unwrap());
+    let args = ["ingest", "trace/array.json", "--source", "kubernetes", "--lake", "array"];
+    place.run(&args).ok();
+    let of_array = place.run(&["classify", "--lake", "array", "--format", "json"]).ok().json();
+    assert_eq!(of_array["rows"], jobs["rows"]);
     let mut nodes = 0;
     lake.scan(Table::MachineEvents, None, &["machine_id"], |batch| nodes += batch.num_rows())
         .unwrap();
