@@ -765,8 +765,17 @@ fn the_batch_jobs_of_alibaba_2018() {
     place.run(&["verify", "--lake", "lake"]).ok();
 }
 
+/// What became of the jobs of pods in one array of JSON.
+fn of_array(place: &Place, pods: &[serde_json::Value]) -> serde_json::Value {
+    place.raw("array.json", serde_json::to_string_pretty(pods).unwrap());
+    let args = ["ingest", "trace/array.json", "--source", "kubernetes", "--lake", "array"];
+    place.run(&args).ok();
+    place.run(&["classify", "--lake", "array", "--format", "json"]).ok().json()
+}
+
 /// Promise: for a generated list of pods, pods by phase, core-seconds, GPU-seconds, jobs and nodes
-/// equal the counts of plain Python, on any number of threads.
+/// equal the counts of plain Python, on any number of threads; in an array they
+/// are the same.
 #[test]
 fn the_pods_of_kubernetes() {
     let mut seed = 11_u64;
@@ -822,12 +831,7 @@ fn the_pods_of_kubernetes() {
     }
     let jobs = place.run(&["classify", "--format", "json"]).ok().json();
     assert_eq!(jobs["total"], naive["jobs"]);
-    // The same objects in one array.
-    place.raw("array.json", serde_json::to_string_pretty(&items).unwrap());
-    let args = ["ingest", "trace/array.json", "--source", "kubernetes", "--lake", "array"];
-    place.run(&args).ok();
-    let of_array = place.run(&["classify", "--lake", "array", "--format", "json"]).ok().json();
-    assert_eq!(of_array["rows"], jobs["rows"]);
+    assert_eq!(of_array(&place, &items)["rows"], jobs["rows"]);
     let mut nodes = 0;
     lake.scan(Table::MachineEvents, None, &["machine_id"], |batch| nodes += batch.num_rows())
         .unwrap();
