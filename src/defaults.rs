@@ -137,6 +137,11 @@ fn cpu_of(source: Source, has_usage: bool) -> CpuDefinition {
     if has_usage { CpuDefinition::Measured } else { family(source).cpu }
 }
 
+/// Lengths of intervals of `load` in an analysis, the shortest first.
+pub const LOAD_LENGTHS: [&str; 5] = ["5m", "15m", "1h", "6h", "1d"];
+/// The most intervals of `load` on a page.
+pub const LOAD_INTERVALS_MAX: i64 = 500;
+
 /// Length of an interval of `fairness` for a span of time, s: hours below 100 days, then days.
 pub const fn interval_s(length_us: i64) -> u32 {
     INTERVALS_S[if length_us < HOURLY_DAYS * MICROS_PER_DAY { 0 } else { 1 }]
@@ -221,7 +226,8 @@ pub fn help() -> String {
     let accrual = accrual_name(ACCRUAL);
     let _ = write!(
         text,
-        "  every source\n    --accrual     {accrual}\n    --interval    {hour} s; {day} s if {HOURLY_DAYS} days or more are shown (fairness); in analyses, the\n                  shortest of 5m, 15m, 1h, 6h, 1d with at most 500 intervals (load)"
+        "  every source\n    --accrual     {accrual}\n    --interval    {hour} s; {day} s if {HOURLY_DAYS} days or more are shown (fairness); in analyses, the\n                  shortest of {} with at most {LOAD_INTERVALS_MAX} intervals (load)",
+        LOAD_LENGTHS.join(", ")
     );
     text
 }

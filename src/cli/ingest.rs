@@ -22,8 +22,8 @@ use jobfate::studies::checks;
 ///
 /// Reads the Google traces of 2011 and 2019, logs in the standard or grid workload format (SWF,
 /// GWF), Rumen traces of Hadoop jobs with the topology file in the same folder, and the accounting
-/// of Slurm (a file or a folder of files); plain or .gz, JSON also as one array. A log fills `job_events`, `task_events`
-/// and `machine_events`; each job of SWF, GWF and Slurm is one task.
+/// of Slurm (a file or a folder of files); plain or .gz, JSON also as one array. A log fills
+/// `job_events`, `task_events` and `machine_events`; each job of SWF, GWF and Slurm is one task.
 ///
 /// Google 2019: QUEUE and ENABLE, which v2.1 does not have, are left out. As one joined CSV
 /// (`borg_traces_data.csv`) it is a sample, whose rows are split into events, usage windows and

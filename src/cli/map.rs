@@ -21,8 +21,9 @@ const ROWS: usize = 10;
 /// Propose a map for a table of jobs, or show an included one
 ///
 /// For tables in no other supported format: any table with one row per job or per attempt (csv,
-/// tsv, .csv.gz, Parquet, or JSON objects, one per line or in an array). A map is a TOML file that names the
-/// columns, their units and the meaning of each state; `ingest --map` reads the table with it.
+/// tsv, .csv.gz, Parquet, or JSON objects, one per line or in an array). A map is a TOML file that
+/// names the columns, their units and the meaning of each state; `ingest --map` reads the table with
+/// it.
 ///
 /// `jobfate map FILE` reads the names of the columns and the first rows, and prints a map to
 /// stdout, with the comment CHECK on each line that holds an assumption. On stderr it shows the

@@ -59,87 +59,86 @@ impl ArrayText {
 }
 
 /// The place of the next byte in an array.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 enum Place {
     /// Before its bracket.
     #[default]
     Before,
-    /// Between its objects.
+    /// Between its objects, or after its end.
     Between,
     /// In an object, within so many braces.
     Object(u32),
     /// In a string of an object, within so many braces; whether the byte before is a backslash.
     Text(u32, bool),
-    /// In something that is not an object; whether that is after the end.
-    Junk(bool),
-    /// After its end.
-    After,
+    /// In something that is not an object.
+    Junk,
 }
 
 /// Splits an array, whose text comes in pieces, into lines.
 #[derive(Default)]
 struct Splitter {
     place: Place,
+    /// Whether the array has ended.
+    is_closed: bool,
 }
 
 impl Splitter {
     fn add(&mut self, text: &[u8], lines: &mut Vec<u8>) {
         for &byte in text {
-            let is_end = matches!(byte, b'\n' | b'\r');
-            let is_space = byte.is_ascii_whitespace();
-            self.place = match (&self.place, byte) {
-                (Place::Before | Place::After, b'[') | (Place::Between, b',') => Place::Between,
-                (Place::Before, _) => Place::Before,
-                (Place::Between | Place::After, b'{') => {
-                    lines.push(byte);
-                    Place::Object(1)
-                }
-                (Place::Between, b']') => Place::After,
-                (Place::Between, _) if is_space => Place::Between,
-                (Place::After, _) if is_space => Place::After,
-                (Place::Object(1), b'}') => {
-                    lines.extend(b"}\n");
-                    Place::Between
-                }
-                (&Place::Junk(is_after), b']' | b',' | b'\n') => {
-                    lines.push(b'\n');
-                    if byte == b']' || is_after { Place::After } else { Place::Between }
-                }
-                (Place::Between | Place::After | Place::Junk(_), _) => {
-                    lines.push(byte);
-                    Place::Junk(matches!(self.place, Place::After | Place::Junk(true)))
-                }
-                // A string has no line end: a quote is missing.
-                (Place::Text(..), b'\n') => {
-                    lines.push(b'\n');
-                    Place::Between
-                }
-                (&Place::Object(depth), _) => {
-                    lines.push(if is_end { b' ' } else { byte });
-                    match byte {
-                        b'{' => Place::Object(depth + 1),
-                        b'}' => Place::Object(depth - 1),
-                        b'"' => Place::Text(depth, false),
-                        _ => Place::Object(depth),
-                    }
-                }
-                (&Place::Text(depth, is_escaped), _) => {
-                    lines.push(if is_end { b' ' } else { byte });
-                    match byte {
-                        b'"' if !is_escaped => Place::Object(depth),
-                        _ => Place::Text(depth, byte == b'\\' && !is_escaped),
-                    }
-                }
-            };
+            self.place = self.after(byte, lines);
         }
+    }
+
+    /// Takes a byte, and returns the place of the next.
+    fn after(&mut self, byte: u8, lines: &mut Vec<u8>) -> Place {
+        match (self.place, byte) {
+            (Place::Before, b'[') => return Place::Between,
+            (Place::Before, _) => return Place::Before,
+            (Place::Between, b'[') if self.is_closed => self.is_closed = false,
+            (Place::Between, b']') => self.is_closed = true,
+            (Place::Between, b',') => {}
+            (Place::Between, _) if byte.is_ascii_whitespace() => {}
+            (Place::Between, b'{') => {
+                lines.push(byte);
+                return Place::Object(1);
+            }
+            (Place::Object(1), b'}') => lines.extend(b"}\n"),
+            (Place::Junk, b']' | b',' | b'\n') => {
+                lines.push(b'\n');
+                self.is_closed |= byte == b']';
+            }
+            (Place::Between | Place::Junk, _) => {
+                lines.push(byte);
+                return Place::Junk;
+            }
+            // A string has no line end: a quote is missing.
+            (Place::Text(..), b'\n') => lines.push(b'\n'),
+            (Place::Object(depth), _) => {
+                lines.push(if matches!(byte, b'\n' | b'\r') { b' ' } else { byte });
+                return match byte {
+                    b'{' => Place::Object(depth + 1),
+                    b'}' => Place::Object(depth - 1),
+                    b'"' => Place::Text(depth, false),
+                    _ => Place::Object(depth),
+                };
+            }
+            (Place::Text(depth, is_escaped), _) => {
+                lines.push(byte);
+                return match byte {
+                    b'"' if !is_escaped => Place::Object(depth),
+                    _ => Place::Text(depth, byte == b'\\' && !is_escaped),
+                };
+            }
+        }
+        Place::Between
     }
 
     /// Adds the end of the last line; an array that is not closed leaves its bracket.
     fn finish(&mut self, lines: &mut Vec<u8>) {
-        match std::mem::replace(&mut self.place, Place::After) {
-            Place::Between => lines.extend(b"[\n"),
-            Place::Object(_) | Place::Text(..) | Place::Junk(_) => lines.push(b'\n'),
-            Place::Before | Place::After => {}
+        match std::mem::take(&mut self.place) {
+            Place::Between if !self.is_closed => lines.extend(b"[\n"),
+            Place::Object(_) | Place::Text(..) | Place::Junk => lines.push(b'\n'),
+            Place::Before | Place::Between => {}
         }
     }
 }
@@ -173,6 +172,7 @@ mod tests {
         check("[{}] {\"a\":1}\nx", "{}\n{\"a\":1}\nx\n");
         check("[]", "");
         check("[{}]\n[{}]", "{}\n{}\n");
+        check("[{}] {\"a\":1}", "{}\n{\"a\":1}\n");
         // A missing quote costs its object, not the rest.
         check("[{\"a\": \"x\n},\n{\"b\": 1}]", "{\"a\": \"x\n}\n{\"b\": 1}\n");
         assert!(is_array(b"\xEF\xBB\xBF [\n {") && !is_array(b"[1]") && !is_array(b"{}"));

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::units::noun;
 use crate::answers::load::{OfSize, WAITS_MIN, longest_wait, share_of};
 use crate::answers::sentences::{MOST, capital, percent, short};
 use crate::digits::{counted, grouped, lasting, six_digits};
@@ -204,7 +205,7 @@ impl MonthlyAnswer {
         Some(format!(". {} used {} of all CPU time", capital(&who), percent(share)))
     }
 
-    /// What was used of time limits: by the median attempt, and of all CPU time that limits allow.
+    /// What was used of time limits: by the median attempt, and of all processor time that limits allow.
     fn limits(&self) -> Option<String> {
         let rows: Vec<OfQueue> = self.limits.iter().collect();
         let rows = rows.iter().map(|row| (row.queue.as_str(), row.asked_cpu_h, row.used_cpu_h));
@@ -272,7 +273,7 @@ impl MonthlyAnswer {
 
     /// What uses are of.
     const fn noun(&self) -> &'static str {
-        if self.without_accounts { "user" } else { "account" }
+        noun(!self.without_accounts)
     }
 
     /// The sentences: what accounts used, what was wasted and why, how long jobs waited and whose did

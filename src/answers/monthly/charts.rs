@@ -4,7 +4,7 @@
 use super::Months;
 use super::answer::used_of_limits;
 use super::units::{by_use, hours};
-use crate::answers::sentences::{self, short};
+use crate::answers::sentences::{self, capital, short};
 use crate::charts::{Bar, BarChart, Chart, Tone};
 use crate::digits::{counted, grouped, grouped_decimal, lasting};
 use crate::studies::load::jobs::FateRow;
@@ -54,7 +54,7 @@ fn by_month(months: &Months) -> BarChart {
     let accounts = by_use(monthly.by_account());
     let all = accounts.iter().map(|row| row.1.used.cpu).sum::<CpuTime>();
     let found =
-        heaviest(months.noun_capital(), accounts.iter().map(|row| (row.0, row.1.used.cpu)), all);
+        heaviest(&capital(months.noun()), accounts.iter().map(|row| (row.0, row.1.used.cpu)), all);
     let names: Vec<&str> = accounts.iter().map(|row| row.0).collect();
     let tone = |name: &str| {
         let place = names.iter().position(|known| *known == name).unwrap_or(0);

@@ -4,6 +4,7 @@ use arrow::record_batch::RecordBatch;
 
 use super::answer::{MonthlyAnswer, MostOfUser, MostWasted};
 use super::plan::MonthlyPlan;
+use super::units::noun;
 use super::{SHARES, table};
 use crate::answers::assumed::{WaitsOf, assumed_waits, is_assumed};
 use crate::answers::study::Plan;
@@ -103,12 +104,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
 impl Months {
     /// What the rows are.
     pub(super) const fn noun(&self) -> &'static str {
-        if self.monthly.has_accounts { "account" } else { "user" }
-    }
-
-    /// The same at the start of a sentence.
-    pub(super) const fn noun_capital(&self) -> &'static str {
-        if self.monthly.has_accounts { "Account" } else { "User" }
+        noun(self.monthly.has_accounts)
     }
 
     /// The notes about the sums.

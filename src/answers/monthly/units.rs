@@ -3,6 +3,11 @@
 use crate::studies::monthly::Sums;
 use crate::units::CpuTime;
 
+/// What the uses of a log are of.
+pub(super) const fn noun(has_accounts: bool) -> &'static str {
+    if has_accounts { "account" } else { "user" }
+}
+
 /// CPU time in hours.
 pub(super) fn hours(cpu: CpuTime) -> f64 {
     cpu.seconds() / 3600.0

@@ -91,7 +91,8 @@ fn waited_longest(answer: &LoadAnswer, stored: &Envelope) -> Option<String> {
     let plural = if longest.size == "1" { "" } else { "s" };
     (FROM_S <= wait_s).then(|| {
         format!(
-            ". Jobs of {} {size}{plural} waited longest: {} in the median, {} jobs (of sizes with {} jobs or more)",
+            ". Jobs of {} {size}{plural} waited longest: {} in the median, {} jobs (of sizes with {} \
+            jobs or more)",
             longest.size,
             lasting(wait_s),
             grouped(longest.jobs_with_wait),

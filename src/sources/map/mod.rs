@@ -47,6 +47,13 @@ pub(in crate::sources) struct MappedColumn {
     pub(in crate::sources) spot: Spot,
 }
 
+impl MappedColumn {
+    /// Whether it is of an attempt in the list of its job, and not of the job.
+    pub(in crate::sources) fn is_of_attempt(&self) -> bool {
+        self.name.contains("[]")
+    }
+}
+
 /// The words for the meanings of states.
 pub(in crate::sources) const FATES: [(&str, Fate); 8] = [
     ("finished", Fate::Ended(EventType::Finish)),
@@ -245,7 +252,7 @@ impl Map {
         }
         let is_of_attempt = |field: Field| {
             let mut own = self.columns.iter().filter(|column| column.field == field);
-            own.any(|column| column.name.contains("[]"))
+            own.any(MappedColumn::is_of_attempt)
         };
         if ![Field::Start, Field::End, Field::Run].into_iter().any(is_of_attempt) {
             return of_table(

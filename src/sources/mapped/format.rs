@@ -7,7 +7,7 @@ use super::table::TableRows;
 use crate::notation::Mistake;
 use crate::schema::row_id;
 use crate::sources::folder::RawPart;
-use crate::sources::map::{Field, Form, Map};
+use crate::sources::map::{Field, Form, Map, MappedColumn};
 use crate::sources::records::accounted::Accounted;
 use crate::sources::records::amounts::{mean_us, narrow};
 use crate::sources::records::clock::{Clock, times};
@@ -128,7 +128,7 @@ impl<'a> Row<'a> {
     /// Whether a column is of the attempt and not of its job.
     fn is_of_attempt(&self, field: Field) -> bool {
         let column = self.places[field as usize].map(|idx| &self.map.columns[idx]);
-        column.is_some_and(|column| column.name.contains("[]"))
+        column.is_some_and(MappedColumn::is_of_attempt)
     }
 
     fn text(&self, field: Field) -> Result<Option<&'a str>, Fault> {
@@ -175,7 +175,7 @@ impl<'a> Row<'a> {
 
     /// The meaning of its state. The state of a job is that of its last attempt; if the map skips it, all
     /// attempts are skipped.
-    fn fate(&self) -> Result<Option<Fate>, Fault> {
+    fn fate(&self, remarks: &mut Remarks) -> Result<Option<Fate>, Fault> {
         let known = match self.text(Field::State)? {
             Some(state) => {
                 Some(self.map.fate(state).ok_or(("state", RejectReason::UnknownEventType))?)
@@ -184,7 +184,13 @@ impl<'a> Row<'a> {
         };
         let is_unknown = known.is_none() || !self.is_of_attempt(Field::State);
         let earlier = self.map.before_last.filter(|_| is_unknown && !self.rows.place().1);
-        Ok(earlier.filter(|_| known != Some(Fate::Skip)).or(known))
+        let earlier = earlier.filter(|_| known != Some(Fate::Skip));
+        if earlier.is_some() {
+            let said =
+                "attempts before the last of their job: ended as `before_last` in the map says";
+            remarks.add(said);
+        }
+        Ok(earlier.or(known))
     }
 
     /// Whether a value of the job is also that of this attempt.
@@ -265,7 +271,7 @@ fn record<'a>(
     line: i64,
     remarks: &mut Remarks,
 ) -> Result<Option<Record<'a>>, Fault> {
-    let fate = row.fate()?;
+    let fate = row.fate(remarks)?;
     if fate == Some(Fate::Skip) {
         remarks.add("rows with a state that the map skips: left out");
         return Ok(None);
@@ -282,11 +288,6 @@ fn record<'a>(
             line
         }
     };
-    let is_known = row.is_of_attempt(Field::State) && row.text(Field::State)?.is_some();
-    if !is_known && !row.rows.place().1 && row.map.before_last.is_some() {
-        remarks
-            .add("attempts before the last of their job: ended as `before_last` in the map says");
-    }
     let told = told(row, fate, remarks)?;
     let cpus = row.amount(Field::Cpus)?.map(narrow).filter(|&cpus| 0.0 < cpus);
     if cpus.is_none() {

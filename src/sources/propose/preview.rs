@@ -7,7 +7,7 @@ use crate::schema::{Source, Table};
 use crate::sources::map::{FATES, Map};
 use crate::sources::mapped::Mapped;
 use crate::sources::records::quotes::Quotes;
-use crate::sources::records::{Record, RecordFormat, Remarks};
+use crate::sources::records::{Fault, Record, RecordFormat, Remarks};
 use crate::sources::rows::Cell;
 use crate::sources::zone::{Zone, civil_of_day};
 use crate::units::{MICROS_PER_SECOND, micros_to_seconds};
@@ -92,27 +92,26 @@ pub fn preview(
         if shown.len() == count || line.raw.trim_ascii().is_empty() {
             return shown.len() < count;
         }
-        let mut rows: Vec<PreviewRow> = Vec::new();
-        for _ in 0..format.attempt_count(line.raw) {
+        let bad = |(column, reason): Fault| {
+            let place = line_of(&map, column).map(|line| format!(" (line {line} of the map)"));
+            let said = format!("{column} {}{}", reason.name(), place.unwrap_or_default());
+            Err(said.trim().to_owned())
+        };
+        let attempts = match format.whole_count(line) {
+            Ok(attempts) => attempts.min(count - shown.len()),
+            Err(fault) => {
+                shown.push(PreviewRow { line: line.number, cells: bad(fault) });
+                return true;
+            }
+        };
+        for _ in 0..attempts {
             let cells = match format.record(line, &mut remarks) {
                 Ok(None) => continue,
                 Ok(Some(record)) => Ok(cells_of(&record)),
-                Err((column, reason)) => {
-                    let place = line_of(&map, column);
-                    let place = place.map(|line| format!(" (line {line} of the map)"));
-                    let said = format!("{column} {}{}", reason.name(), place.unwrap_or_default());
-                    Err(said.trim().to_owned())
-                }
+                Err(fault) => bad(fault),
             };
-            // A bad attempt leaves out its whole line.
-            if cells.is_err() {
-                rows.clear();
-                rows.push(PreviewRow { line: line.number, cells });
-                break;
-            }
-            rows.push(PreviewRow { line: line.number, cells });
+            shown.push(PreviewRow { line: line.number, cells });
         }
-        shown.extend(rows.into_iter().take(count - shown.len()));
         true
     });
     let remarks = remarks.all().map(|(wording, count)| (wording.to_owned(), count)).collect();

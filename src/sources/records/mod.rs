@@ -140,6 +140,23 @@ pub(super) trait RecordFormat: Send {
         1
     }
 
+    /// The same, if the line has one attempt or all are good: one that is bad leaves out its job, whose
+    /// outcome would be another without it.
+    ///
+    /// # Errors
+    /// The fault of the first bad one.
+    fn whole_count(&mut self, line: Line<'_>) -> Result<usize, Fault> {
+        let count = self.attempt_count(line.raw);
+        if 1 < count {
+            for _ in 0..count {
+                let record = self.record(line, &mut Remarks::default())?;
+                record.map_or(Ok(()), |record| RecordRows::check(&record))?;
+            }
+            self.attempt_count(line.raw);
+        }
+        Ok(count)
+    }
+
     /// Splits a line into fields and makes a record of them; `None` for a line that is not an
     /// attempt, such as a header.
     fn record<'a>(&'a mut self, line: Line<'a>, remarks: &mut Remarks) -> Parsed<'a>;

@@ -45,17 +45,7 @@ impl<F: RecordFormat> RecordParser<F> {
                 if memchr::memchr(b'\n', line.raw).is_some() {
                     all.remarks.add("rows with a line end within quotes: read as one row");
                 }
-                let count = format.attempt_count(line.raw);
-                // A job with a bad attempt is left out as a whole: its outcome would be another.
-                if 1 < count {
-                    let mut unsaid = Remarks::default();
-                    for _ in 0..count {
-                        let record = format.record(line, &mut unsaid)?;
-                        record.map_or(Ok(()), |record| RecordRows::check(&record))?;
-                    }
-                    format.attempt_count(line.raw);
-                }
-                for idx in 0..count {
+                for idx in 0..format.whole_count(line)? {
                     all.remarks.begin_line();
                     all.more += u64::from(0 < idx);
                     if let Some(record) = format.record(line, &mut all.remarks)? {

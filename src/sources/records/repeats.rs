@@ -111,20 +111,12 @@ fn each<F: RecordFormat>(
         if line.raw.trim_ascii().is_empty() {
             return;
         }
-        // A bad attempt leaves out its whole line.
-        let mut found = Vec::new();
-        for _ in 0..format.attempt_count(line.raw) {
-            match format.record(line, &mut remarks) {
-                Ok(None) => {}
-                Ok(Some(record)) => match Seen::of(&record.life, &mut Remarks::default()) {
-                    Ok(seen) => found.push((record.job_id, record.task_index, seen)),
-                    Err(_) => return,
-                },
-                Err(_) => return,
+        for _ in 0..format.whole_count(line).unwrap_or(0) {
+            if let Ok(Some(record)) = format.record(line, &mut remarks)
+                && let Ok(seen) = Seen::of(&record.life, &mut Remarks::default())
+            {
+                take(record.job_id, record.task_index, seen);
             }
-        }
-        for (job_id, task_index, seen) in found {
-            take(job_id, task_index, seen);
         }
     };
     while let Some(text) = block {
