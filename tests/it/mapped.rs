@@ -661,3 +661,23 @@ fn the_statement_of_a_ready_map_makes_its_table() {
     let counts = place.run(&["classify", "--format", "csv"]).ok();
     assert!(counts.stdout_text().contains("\n014,"), "{}", counts.stdout_text());
 }
+
+/// Promise: a job that a first file holds with a bad attempt is left out there, and read whole from the
+/// next file of the log.
+#[test]
+fn a_job_left_out_of_one_file_is_read_from_the_next() {
+    let place = Place::new();
+    let map = "[table]\nattempts = 'tries'\nbefore_last = 'failed'\n[columns]\njob = 'id'\nuser = 'by'\nsubmit = { column = 'at', unit = 's' }\nstart = { column = 'tries[].a', unit = 's' }\nend = { column = 'tries[].b', unit = 's' }\nstate = 's'\n[states]\nok = 'finished'\n";
+    fs::write(place.path("map.toml"), map).unwrap();
+    let job = |last: &str| {
+        format!(
+            "{{\"id\":7,\"by\":\"u\",\"at\":100,\"s\":\"ok\",\"tries\":[{{\"a\":110,\"b\":120}},{{\"a\":130,\"b\":{last}}}]}}\n"
+        )
+    };
+    place.raw("log/1.jsonl", job("\"soon\""));
+    place.raw("log/2.jsonl", job("170"));
+    let args = ["ingest", "trace/log", "--map", "map.toml", "--lake", "lake"];
+    place.run(&[&args[..], &["--max-rejects", "100%"]].concat()).ok();
+    let json = place.run(&["account", "--cpu", "slots", "--format", "json"]).ok().json();
+    assert_eq!(json["total"], 50.0);
+}
