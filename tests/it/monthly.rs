@@ -265,7 +265,8 @@ fn namespaces_take_the_place_of_accounts() {
         .collect();
     let expected = ["2024-02 physics 4.0 2.0", "2024-03 physics 6.0 3.0", "2024-03 music 4.0 1.0"];
     assert_eq!(found, expected);
-    assert!(place.path("found/report/months.html").exists());
+    let page = std::fs::read_to_string(place.path("found/report/months.html")).unwrap();
+    assert!(page.contains("The log has no accounts: the tables of accounts show users"), "{page}");
 }
 
 /// Promise: the same for a log whose column of accounts is empty.

@@ -312,8 +312,13 @@ impl MonthlyAnswer {
                 percent(first.share?)
             ),
         };
+        let rows = if self.without_accounts {
+            ". The log has no accounts: the tables of accounts show users"
+        } else {
+            ""
+        };
         Some(format!(
-            "{used}{wasted}. That is from {} to {} ({}){late}{waits}{longest}{reached}{limits}",
+            "{used}{wasted}. That is from {} to {} ({}){rows}{late}{waits}{longest}{reached}{limits}",
             self.from_date,
             self.to_date,
             lasting(self.length_s),
