@@ -35,6 +35,16 @@ pub(super) fn group_of(result: &Stored) -> &'static str {
     if is_slurm(result) { "account" } else { "group" }
 }
 
+/// The word for what jobs wait in.
+pub(super) fn queue_of(result: &Stored) -> &'static str {
+    let source = result.whole.source.as_deref().and_then(|name| name.parse::<Source>().ok());
+    match source {
+        Some(Source::Slurm) => "partition",
+        Some(source) if source.is_google() => "band of priorities",
+        _ => "queue",
+    }
+}
+
 /// The name of a machine or a class of machines; with the cluster if there are several.
 pub(super) fn machine_name(
     own: &MachineUsage,

@@ -11,7 +11,9 @@ use std::fmt::Write;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::classes::{group_of, kind_of_all, machine_name, of_class, short_parts, site_of, spoken};
+use super::classes::{
+    group_of, kind_of_all, machine_name, of_class, queue_of, short_parts, site_of, spoken,
+};
 use super::early::incomplete_in_short;
 use super::html::{self, Cell, Page};
 use super::indices::explained;
@@ -39,7 +41,7 @@ const PAGE: &str = "fairness.html";
 pub(super) fn waited(result: &Stored, all: &[Stored]) -> String {
     let Some(of) = Of::new(result, all) else { return String::new() };
     let (users, noun) = (&of.answer.users, of.noun());
-    of.waits.said(users, noun) + &of.waits.beside_use(users, noun)
+    of.waits.said(users, (noun, queue_of(result))) + &of.waits.beside_use(users, noun)
 }
 
 /// The tables of users and machines on the page of the study, with suggestions.

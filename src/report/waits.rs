@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use super::html::Cell;
-use super::text::{escape, lasting, percent, user_name};
+use super::text::{escape, lasting, user_name};
 use crate::answers::load::{self, LoadAnswer};
-use crate::answers::sentences::short;
+use crate::answers::sentences::{capital, percent, short};
 use crate::digits::{counted, grouped};
 use crate::fairness::rank::spearman;
 use crate::fairness::usage::UserUsage;
@@ -25,16 +25,26 @@ pub(super) struct OfUser {
     jobs_ended: u64,
     wait_s_median: Option<f64>,
     slowdown_median: Option<f64>,
+    jobs_compared: u64,
+    waited_longer_than: Option<f64>,
 }
 
 /// The jobs of each user, by its name; empty if the load was not computed, or no wait is known.
 #[derive(Default)]
-pub(super) struct Waits(FxHashMap<String, OfUser>);
+pub(super) struct Waits {
+    users: FxHashMap<String, OfUser>,
+    /// Whether jobs are alike only if they are in the same queue (or band of priorities).
+    has_queues: bool,
+}
 
 impl Waits {
     /// The columns of [`Waits::cells`].
-    pub(super) const HEADER: [&'static str; 3] =
-        ["jobs submitted", "median wait of jobs", "median bounded slowdown of jobs"];
+    pub(super) const HEADER: [&'static str; 4] = [
+        "jobs submitted",
+        "median wait of jobs",
+        "waited longer than (of like jobs of others)",
+        "median bounded slowdown of jobs",
+    ];
 
     /// Fewer jobs tell little of a user.
     const JOBS_MIN: u64 = 10;
@@ -48,47 +58,56 @@ impl Waits {
     /// A shorter wait is not long, s.
     const LONG_S: f64 = 60.0;
 
-    /// From this factor on, waits are not alike.
-    const APART: f64 = 10.0;
+    /// From this part of the others' jobs on, a user waited longer than others.
+    const LONGER: f64 = 0.75;
 
     /// Those in the results of a report.
     pub(super) fn of(results: &[Stored]) -> Self {
         let mut loads = results.iter().filter(|result| result.name == load::KIND.name);
-        let answer = loads.next().and_then(Stored::found::<LoadAnswer>);
-        let rows = answer.iter().flat_map(|answer| answer.users.iter());
-        let rows = rows.filter_map(|row| OfUser::deserialize(row).ok());
-        let all: Vec<OfUser> = rows.collect();
+        let Some(answer) = loads.next().and_then(Stored::found::<LoadAnswer>) else {
+            return Self::default();
+        };
+        let rows = answer.users.iter().filter_map(|row| OfUser::deserialize(row).ok());
+        Self::from_rows(rows.collect(), answer.has_queues)
+    }
+
+    fn from_rows(all: Vec<OfUser>, has_queues: bool) -> Self {
         if all.iter().all(|own| own.jobs_with_wait == 0) {
             return Self::default();
         }
-        Self(all.into_iter().map(|own| (own.user.clone(), own)).collect())
+        let users = all.into_iter().map(|own| (own.user.clone(), own)).collect();
+        Self { users, has_queues }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.users.is_empty()
     }
 
-    /// The number of jobs of a user, their median wait and their median bounded slowdown.
-    pub(super) fn cells(&self, user: &str) -> [Cell; 3] {
-        let own = self.0.get(user);
+    /// The number of jobs of a user, their median wait, the part of others' jobs that waited less, and
+    /// their median bounded slowdown.
+    pub(super) fn cells(&self, user: &str) -> [Cell; 4] {
+        let own = self.users.get(user);
         let jobs = own.map_or_else(|| Cell::name(""), |own| Cell::of(&own.jobs.to_string()));
         let wait = Cell::lasting(own.and_then(|own| own.wait_s_median));
+        let longer = own.and_then(|own| own.waited_longer_than);
+        let longer = longer.map_or_else(String::new, |share| share.to_string());
         let slowdown = own.and_then(|own| own.slowdown_median).unwrap_or(f64::NAN);
-        [jobs, wait, Cell::rounded(slowdown)]
+        [jobs, wait, Cell::share(&longer), Cell::rounded(slowdown)]
     }
 
     /// The same with their names, for the page of a user.
     pub(super) fn facts(&self, user: &str) -> Vec<(&'static str, String)> {
-        let Some(own) = self.0.get(user) else { return Vec::new() };
+        let Some(own) = self.users.get(user) else { return Vec::new() };
         let wait = own.wait_s_median.map(|wait_s| (Self::HEADER[1], lasting(wait_s)));
-        std::iter::once((Self::HEADER[0], grouped(own.jobs))).chain(wait).collect()
+        let longer = own.waited_longer_than.map(|part| (Self::HEADER[2], percent(part)));
+        std::iter::once((Self::HEADER[0], grouped(own.jobs))).chain(wait).chain(longer).collect()
     }
 
     /// Whether the jobs of users who got more were slowed down more, as fair share intends: the rank
     /// correlation of use and median bounded slowdown; empty for a few users, or if all have the same.
     pub(super) fn beside_use(&self, users: &[UserUsage], noun: &str) -> String {
         let known = users.iter().filter_map(|user| {
-            let own = self.0.get(&user.user).filter(|own| Self::JOBS_MIN <= own.jobs_ended)?;
+            let own = self.users.get(&user.user).filter(|own| Self::JOBS_MIN <= own.jobs_ended)?;
             Some((user.share?, own.slowdown_median?))
         });
         let (shares, slowdowns): (Vec<f64>, Vec<f64>) = known.unzip();
@@ -121,21 +140,71 @@ impl Waits {
         format!("<p>{}</p>\n", escape(&said))
     }
 
-    /// Whether waits were fair, and, of the users with enough use and jobs, whose jobs waited longest and
-    /// shortest; empty if all waited equally long.
-    pub(super) fn said(&self, users: &[UserUsage], noun: &str) -> String {
+    /// Whether some users waited longer than others with jobs of the same kind, and who waited longest
+    /// and shortest of those with enough use and jobs; without such jobs, the medians of all jobs.
+    pub(super) fn said(&self, users: &[UserUsage], (noun, queue): (&str, &str)) -> String {
         let known = users.iter().filter_map(|user| {
             let share = user.share.filter(|share| Self::SHARE_MIN <= *share)?;
-            let own = self.0.get(&user.user).filter(|own| Self::JOBS_MIN <= own.jobs_with_wait)?;
-            Some((own.wait_s_median?, own, share))
+            Some((self.users.get(&user.user)?, share))
         });
+        let known: Vec<(&OfUser, f64)> = known.collect();
+        let said = self.of_alike(&known, noun, queue).or_else(|| Self::of_medians(&known, noun));
+        said.map_or_else(String::new, |said| format!("<p>{}</p>\n", escape(&said)))
+    }
+
+    /// The comparison with like jobs of others; `None` if fewer than two users have enough of them.
+    fn of_alike(&self, known: &[(&OfUser, f64)], noun: &str, queue: &str) -> Option<String> {
+        let compared = known.iter().filter_map(|&(own, share)| {
+            let longer = own.waited_longer_than.filter(|_| Self::JOBS_MIN <= own.jobs_compared)?;
+            Some((longer, own, share))
+        });
+        let mut compared: Vec<(f64, &OfUser, f64)> = compared.collect();
+        compared.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let [longest, .., shortest] = compared.as_slice() else { return None };
+        let is_long =
+            |of: &(f64, &OfUser, f64)| of.1.wait_s_median.is_some_and(|s| Self::LONG_S <= s);
+        let verdict = if !compared.iter().any(is_long) {
+            "No user waited long for the typical job".to_owned()
+        } else if Self::LONGER <= longest.0 && is_long(longest) {
+            "Waits were not even, and the log does not say who was entitled to more".to_owned()
+        } else {
+            "It is not shown that anybody was put back".to_owned()
+        };
+        let alike = if self.has_queues {
+            format!("in the same {queue} and of about the same size")
+        } else {
+            "of about the same size".to_owned()
+        };
+        let of = |(longer, own, share): &(f64, &OfUser, f64)| {
+            format!(
+                "jobs of {} waited longer than {} of them ({}, median wait {}; {} of the {noun})",
+                short(user_name(&own.user)),
+                percent(*longer),
+                counted(own.jobs_compared, "job"),
+                own.wait_s_median.map_or_else(|| "unknown".to_owned(), lasting),
+                percent(*share)
+            )
+        };
+        Some(format!(
+            "Was it fair? {verdict}. Compared with jobs of others {alike}, {}, {}. {} with {} of the \
+            {noun} or more and {} such jobs or more are compared; 50 % would be even.",
+            of(longest),
+            of(shortest),
+            capital(&counted(compared.len() as u64, "user")),
+            percent(Self::SHARE_MIN),
+            Self::JOBS_MIN,
+        ))
+    }
+
+    /// Whose jobs waited longest and shortest in the median; `None` if all waited equally long.
+    fn of_medians(known: &[(&OfUser, f64)], noun: &str) -> Option<String> {
+        let known = known.iter().filter(|(own, _)| Self::JOBS_MIN <= own.jobs_with_wait);
+        let known = known.filter_map(|&(own, share)| Some((own.wait_s_median?, own, share)));
         let mut known: Vec<(f64, &OfUser, f64)> = known.collect();
         known.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let (Some(longest), Some(shortest)) = (known.first(), known.last()) else {
-            return String::new();
-        };
+        let (longest, shortest) = (known.first()?, known.last()?);
         if longest.0 <= shortest.0 {
-            return String::new();
+            return None;
         }
         let of = |(wait_s, own, share): &(f64, &OfUser, f64)| {
             format!(
@@ -147,22 +216,19 @@ impl Waits {
             )
         };
         let verdict = if longest.0 < Self::LONG_S {
-            "By the median waits of jobs it was: no user waited long"
-        } else if longest.0 < Self::APART * shortest.0 {
-            "By waits it is not shown that anybody was put back"
+            "No user waited long for the typical job"
         } else {
-            "Not by waits, but the log does not say who was owed more, and who asks for what is scarce waits longer"
+            "Waits cannot be compared, since users hardly share queues and sizes of jobs"
         };
-        let said = format!(
+        Some(format!(
             "Was it fair? {verdict}. Of the {} with {} of the {noun} or more and {} jobs or more that \
-            started: longest waited {}, shortest {}.",
+            started, longest waited {}, shortest {}.",
             counted(known.len() as u64, "user"),
             percent(Self::SHARE_MIN),
             Self::JOBS_MIN,
             of(longest),
             of(shortest)
-        );
-        format!("<p>{}</p>\n", escape(&said))
+        ))
     }
 }
 
@@ -188,7 +254,8 @@ mod tests {
                     OfUser { user, jobs_ended: jobs, slowdown_median, ..OfUser::default() },
                 )
             };
-            Waits((0..20).map(own).collect()).beside_use(&users, "CPU time")
+            Waits { users: (0..20).map(own).collect(), has_queues: true }
+                .beside_use(&users, "CPU time")
         };
         let rising = said(|idx| f64::from(idx) + 1.0, 10);
         assert!(
@@ -206,43 +273,75 @@ mod tests {
         assert_eq!(said(f64::from, 9), "");
     }
 
-    #[test]
-    fn the_longest_and_the_shortest_waits_are_told_beside_the_shares() {
-        let own = |user: &str, jobs: u64, wait_s: f64| {
-            let wait_s_median = Some(wait_s);
-            let user = user.to_owned();
-            (
-                user.clone(),
-                OfUser { user, jobs, jobs_with_wait: jobs, wait_s_median, ..OfUser::default() },
-            )
-        };
-        let waits = Waits(
-            [own("a", 20, 7200.0), own("b", 10, 30.0), own("c", 9, 0.0), own("d", 50, 9000.0)]
-                .into_iter()
-                .collect(),
-        );
-        let used = |user: &str, share: f64| UserUsage {
+    fn own(user: &str, jobs: u64, wait_s: f64) -> OfUser {
+        let wait_s_median = Some(wait_s);
+        OfUser {
             user: user.to_owned(),
-            share: Some(share),
-            ..UserUsage::default()
+            jobs,
+            jobs_with_wait: jobs,
+            wait_s_median,
+            ..OfUser::default()
+        }
+    }
+
+    fn used(user: &str, share: f64) -> UserUsage {
+        UserUsage { user: user.to_owned(), share: Some(share), ..UserUsage::default() }
+    }
+
+    const NOUNS: (&str, &str) = ("CPU time", "partition");
+
+    #[test]
+    fn users_are_compared_by_jobs_that_are_alike() {
+        let users = [used("a", 0.5), used("b", 0.4), used("c", 0.091), used("d", 0.009)];
+        let alike = |user: &str, jobs: u64, wait_s: f64, longer: f64| OfUser {
+            jobs_compared: jobs,
+            waited_longer_than: Some(longer),
+            ..own(user, jobs + 1, wait_s)
         };
+        // c has too few jobs, d too little use.
+        let rows = |first: (f64, f64)| {
+            vec![
+                alike("a", 20, first.0, first.1),
+                alike("b", 10, 30.0, 0.25),
+                alike("c", 9, 9000.0, 1.0),
+                alike("d", 50, 9000.0, 1.0),
+            ]
+        };
+        let said = |first| Waits::from_rows(rows(first), true).said(&users, NOUNS);
+        assert_eq!(
+            said((7200.0, 0.75)),
+            "<p>Was it fair? Waits were not even, and the log does not say who was entitled to more. \
+            Compared with jobs of others in the same partition and of about the same size, jobs of a \
+            waited longer than 75.0 % of them (20 jobs, median wait 2 h; 50.0 % of the CPU time), jobs of \
+            b waited longer than 25.0 % of them (10 jobs, median wait 30 s; 40.0 % of the CPU time). 2 users \
+            with 1.0 % of the CPU time or more and 10 such jobs or more are compared; 50 % would be \
+            even.</p>\n"
+        );
+        assert!(said((7200.0, 0.74)).contains("not shown that anybody was put back"));
+        assert!(said((59.0, 0.9)).contains("No user waited long for the typical job"));
+        let by_size = Waits::from_rows(rows((60.0, 0.9)), false).said(&users, NOUNS);
+        assert!(by_size.contains("of others of about the same size, jobs of a"), "{by_size}");
+        // Only one of them: the medians of all jobs.
+        let only = Waits::from_rows(rows((7200.0, 0.75)), true).said(&users[..1], NOUNS);
+        assert_eq!(only, "");
+    }
+
+    #[test]
+    fn the_longest_and_the_shortest_waits_are_told_if_no_jobs_are_alike() {
+        let rows =
+            vec![own("a", 20, 7200.0), own("b", 10, 30.0), own("c", 9, 0.0), own("d", 50, 9000.0)];
+        let waits = Waits::from_rows(rows, true);
         let users = [used("a", 0.5), used("b", 0.4), used("c", 0.091), used("d", 0.009)];
         assert_eq!(
-            waits.said(&users, "CPU time"),
-            "<p>Was it fair? Not by waits, but the log does not say who was owed more, and who asks for what is scarce waits longer. Of the 2 users with 1.00 % of the CPU time or more and 10 jobs or more that started: longest \
-            waited a (2 h in the median of 20 jobs that started; 50.00 % of the CPU time), shortest b (30 s in \
-            the median of 10 jobs that started; 40.00 % of the CPU time).</p>\n"
+            waits.said(&users, NOUNS),
+            "<p>Was it fair? Waits cannot be compared, since users hardly share queues and sizes of jobs. \
+            Of the 2 users with 1.0 % of the CPU time or more and 10 jobs or more that started, longest \
+            waited a (2 h in the median of 20 jobs that started; 50.0 % of the CPU time), shortest b (30 s in \
+            the median of 10 jobs that started; 40.0 % of the CPU time).</p>\n"
         );
-        let verdict = |first: f64, second: f64| {
-            let waits = Waits([own("a", 20, first), own("b", 10, second)].into_iter().collect());
-            waits.said(&users, "CPU time")
-        };
-        assert!(
-            verdict(59.0, 1.0).contains("By the median waits of jobs it was: no user waited long")
-        );
-        assert!(verdict(600.0, 61.0).contains("not shown that anybody was put back"));
-        assert!(verdict(610.0, 61.0).contains("Not by waits"));
-        assert_eq!(waits.said(&users[1..], "CPU time"), "");
-        assert_eq!(Waits::default().said(&users, "CPU time"), "");
+        let short = Waits::from_rows(vec![own("a", 20, 59.0), own("b", 10, 1.0)], true);
+        assert!(short.said(&users, NOUNS).contains("No user waited long for the typical job"));
+        assert_eq!(waits.said(&users[1..], NOUNS), "");
+        assert_eq!(Waits::default().said(&users, NOUNS), "");
     }
 }

@@ -33,6 +33,7 @@ pub mod samples;
 mod scratch;
 pub mod selection;
 mod sums;
+mod texts;
 
 /// The `share` quantile of ascending values by the estimator R-7 (linear between the two nearest
 /// order statistics); `None` if there are no values.

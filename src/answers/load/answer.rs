@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answers::load::UsedMemory;
-use crate::answers::sentences::{Capacity, percent};
-use crate::digits::six_digits;
+use crate::answers::sentences::{Capacity, percent, short};
+use crate::digits::{grouped, six_digits};
 use crate::results::envelope::{Input, there};
 use crate::results::missing::Missing;
 use crate::results::rows::TableRows;
@@ -60,6 +60,8 @@ pub struct LoadAnswer {
     pub memory_requests: TableRows<Value>,
     /// Waits and slowdowns by user.
     pub users: TableRows<Value>,
+    /// Whether users are compared by the queue (or priority band) of their jobs too, not only by size.
+    pub has_queues: bool,
     /// The unit of GPUs; `None` if no attempt records them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu_unit: Option<Cow<'static, str>>,
@@ -254,10 +256,27 @@ pub struct OfSize {
     pub wait_s_median: Option<f64>,
     /// The 95 % quantile of their waits, s.
     pub wait_s_p95: Option<f64>,
+    /// The user with most of these, and how many are of this user; `None` if not counted.
+    pub most_user: Option<String>,
+    /// Their number.
+    pub most_user_jobs: Option<u64>,
     /// The median running time of those that ended, s.
     pub run_s_median: Option<f64>,
     /// Their median bounded slowdown.
     pub slowdown_median: Option<f64>,
+}
+
+impl OfSize {
+    /// `, 47 of them of user x` if one user has more than half of the jobs with a wait.
+    pub(crate) fn mostly_of(&self) -> Option<String> {
+        let (user, jobs) = (self.most_user.as_ref()?, self.most_user_jobs?);
+        let whose = format!("of user {}", short(user));
+        match self.jobs_with_wait {
+            all if jobs == all => Some(format!(", all {whose}")),
+            all if all < 2 * jobs => Some(format!(", {} of them {whose}", grouped(jobs))),
+            _ => None,
+        }
+    }
 }
 
 /// The fewest jobs with a wait of which a median is compared with others.
@@ -280,6 +299,8 @@ pub struct LoadRow {
     pub cpu_allocated: Option<f64>,
     /// CPU requested over that of the machines.
     pub cpu_allocated_share: Option<f64>,
+    /// Waiting tasks, the mean.
+    pub pending_tasks: Option<f64>,
 }
 
 /// That averages include time that is not in the log, as a further sentence; empty if there is none.

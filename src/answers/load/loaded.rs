@@ -81,10 +81,10 @@ pub(super) fn study(
     let arrivals = load.arrivals.study(Clock::of(lake), windows);
     let intervals = table::intervals(plan, &load, fragmentation.as_ref());
     let stacked = table::stacked(plan, &load);
-    let sizes = table::fates("size", &load.job_sums.by_size());
+    let sizes = table::sizes(&load.job_sums);
     let requests = [("cpu_request", Resource::Cpu), ("memory_request", Resource::Memory)]
-        .map(|(key, resource)| table::fates(key, &load.job_sums.by_request(resource)));
-    let users = table::fates("user", &load.job_sums.by_user());
+        .map(|(key, resource)| table::requests(key, &load.job_sums.by_request(resource)));
+    let users = table::users(&load.job_sums);
     let plan = plan.clone();
     Ok(Loaded {
         plan,
@@ -208,6 +208,7 @@ impl Loaded {
             cpu_requests: TableRows::of(&self.requests[0]),
             memory_requests: TableRows::of(&self.requests[1]),
             users: TableRows::of(&self.users),
+            has_queues: load.job_sums.has_queues(),
             gpu_unit: load.knows_gpus().then(|| "GPUs".into()),
             attempts_without_gpu_request: load.knows_gpus().then_some(counts.without_gpu_request),
             waits_without_request: self.fragmentation.as_ref().map(|known| known.without_request),

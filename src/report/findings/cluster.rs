@@ -3,7 +3,7 @@
 use super::Told;
 use crate::answers::load::{self, LoadAnswer, averaged};
 use crate::answers::sentences::{Capacity, capital, percent};
-use crate::digits::{grouped, lasting, six_digits};
+use crate::digits::{grouped, grouped_decimal, lasting, six_digits};
 use crate::results::envelope::Envelope;
 use crate::schema::Source;
 
@@ -52,6 +52,8 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
         None => (requested, String::new(), String::new()),
     };
     let of = of_capacity(answer, capacity);
+    let interval = interval(answer.interval_s);
+    let queue = longest_queue(answer, &interval).unwrap_or_default();
     // A mean over two levels is neither of them.
     let mean = match &answer.level {
         Some(level) => format!(
@@ -64,8 +66,8 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
         None => format!("On average{from}, running tasks requested {requested}{used} of {of}"),
     };
     Some(Told::Shown(format!(
-        "{mean}; in the fullest {} they requested {}{inferred}{memory}{over}{cut}{averaged}{waits}{quiet}",
-        interval(answer.interval_s),
+        "{mean}; in the fullest {interval} they requested {}{inferred}{memory}{queue}{over}{cut}{averaged}\
+        {waits}{quiet}",
         percent(fullest),
     )))
 }
@@ -82,6 +84,13 @@ fn of_capacity(answer: &LoadAnswer, capacity: Capacity) -> String {
     }
 }
 
+/// How many tasks waited at most, as a further clause; `None` if no wait is known, or none waited.
+fn longest_queue(answer: &LoadAnswer, interval: &str) -> Option<String> {
+    let waiting = answer.rows.iter().filter_map(|row| row.pending_tasks);
+    let most = waiting.reduce(f64::max).filter(|&most| 1.0 <= most)?;
+    Some(format!("; at most {} tasks waited (mean per {interval})", grouped_decimal(most, 0)))
+}
+
 /// The size of the jobs that waited longest, if that is a minute or more, as a further sentence.
 fn waited_longest(answer: &LoadAnswer, stored: &Envelope) -> Option<String> {
     const FROM_S: f64 = 60.0;
@@ -91,11 +100,12 @@ fn waited_longest(answer: &LoadAnswer, stored: &Envelope) -> Option<String> {
     let plural = if longest.size == "1" { "" } else { "s" };
     (FROM_S <= wait_s).then(|| {
         format!(
-            ". Jobs of {} {size}{plural} waited longest: {} in the median, {} jobs (of sizes with {} \
+            ". Jobs of {} {size}{plural} waited longest: {} in the median, {} jobs{} (of sizes with {} \
             jobs or more)",
             longest.size,
             lasting(wait_s),
             grouped(longest.jobs_with_wait),
+            longest.mostly_of().unwrap_or_default(),
             load::WAITS_MIN
         )
     })

@@ -7,13 +7,14 @@
 use rayon::prelude::*;
 
 use super::arrivals::Arrivals;
-use super::groups::BucketGroups;
+use super::groups::{BucketGroups, band_of};
 use super::intervals::Amounts;
 use super::jobs::{JobSums, Size};
 use super::strips::{self, Sample, Strips};
 use super::{Amount, By, Capacity, Cells, Event, Groups, Intervals, Sums};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
+use crate::facts::jobs::QUEUE;
 use crate::facts::machines::{MachineEvents, UpTime, is_from_use};
 use crate::facts::tasks::{
     EndedBy, TaskView, Tasks, Usage, Window, has_cpu_times, tells_cpu_time, tells_used_memory,
@@ -21,8 +22,10 @@ use crate::facts::tasks::{
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{EventType, ON_SEVERAL, SYSTEM_MACHINE, Source, Table};
+use crate::studies::ledger::UNKNOWN;
 use crate::studies::meter::MemoryDefinition;
 use crate::studies::outcomes::Classes;
+use crate::studies::texts::Texts;
 use crate::units::CpuRate;
 
 /// The settings.
@@ -304,6 +307,8 @@ impl Adding {
                 self.sample.add(&mut part.strips, attempt);
             }
             if let Some(position) = jobs.find(task.job_id) {
+                let row = task.events.first().map_or(0, |event| event.row);
+                sizes[position].first.get_or_insert((row, task.priority));
                 sizes[position].suspended.add(task.attempts);
                 // The last known requests, also of a task that never ran.
                 sizes[position].add([0, 1].map(|resource| {
@@ -316,6 +321,7 @@ impl Adding {
         });
         drop(tasks);
         self.memory(bucket, &group_of, part)?;
+        let queues = Texts::read(lake, bucket.number, QUEUE)?;
         for (job, size) in jobs.jobs.iter().zip(&sizes) {
             if let Some(submit_us) = job.first_submit_us {
                 if let Some(interval) = asked.at.of(submit_us) {
@@ -324,7 +330,12 @@ impl Adding {
                 part.arrivals.add(submit_us, windows.is_before(submit_us));
             }
             let user = job.user.map(|user| jobs.names.get(user));
-            part.job_sums.add(job, windows, user, (size, self.source.is_log()));
+            let queue = match size.first {
+                Some((_, priority)) if self.source.is_google() => band_of(self.source, priority).1,
+                Some((row, _)) => queues.of(row),
+                None => UNKNOWN,
+            };
+            part.job_sums.add(job, windows, (user, queue), (size, self.source.is_log()));
         }
         Ok(())
     }

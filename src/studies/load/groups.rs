@@ -4,7 +4,6 @@
 //! users, accounts or qualities of service with the most requested CPU time (running time if there
 //! are no requests) have their own group; the others share one.
 
-use arrow::array::AsArray;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -17,6 +16,7 @@ use crate::lake::Lake;
 use crate::schema::{Source, Table};
 use crate::studies::ledger::{UNKNOWN, UNMATCHED};
 use crate::studies::outcomes::Classes;
+use crate::studies::texts::Texts;
 use crate::units::CpuTime;
 
 /// What load is split by.
@@ -95,6 +95,13 @@ fn bands(source: Source) -> &'static [(i32, &'static str)] {
     } else {
         &BANDS_2011
     }
+}
+
+/// The band of a priority: its position and its name.
+pub(super) fn band_of(source: Source, priority: i32) -> (usize, &'static str) {
+    let bands = bands(source);
+    let place = bands.iter().position(|band| priority <= band.0).unwrap_or(bands.len() - 1);
+    (place, bands[place].1)
 }
 
 /// A band with its priorities, for readers: `priority 0 to 1 (free)`; the name itself if it is not
@@ -179,10 +186,7 @@ impl Groups {
             groups: self,
             jobs,
             of_jobs: jobs.jobs.iter().map(of_job).collect(),
-            of_rows: names
-                .iter()
-                .map(|name| self.position(name.as_deref().unwrap_or(UNKNOWN)))
-                .collect(),
+            of_rows: names.all().map(|name| self.position(name)).collect(),
         })
     }
 }
@@ -199,10 +203,7 @@ impl BucketGroups<'_> {
     /// The group of a task.
     pub(super) fn of(&self, task: &TaskView<'_>) -> usize {
         match self.groups.by {
-            By::PriorityBand => {
-                let bands = bands(self.groups.source);
-                bands.iter().position(|band| task.priority <= band.0).unwrap_or(bands.len() - 1)
-            }
+            By::PriorityBand => band_of(self.groups.source, task.priority).0,
             By::Account | By::Qos => {
                 let row = task.events.first().map(|event| event.row as usize);
                 let known = row.and_then(|row| self.of_rows.get(row).copied());
@@ -217,16 +218,8 @@ impl BucketGroups<'_> {
 }
 
 /// The account or quality of service by row of a bucket; empty if the log has none.
-fn names_of_rows(lake: &Lake, bucket: u32, by: By) -> Result<Vec<Option<String>>, FactError> {
-    let mut all = Vec::new();
-    let column = by.name();
-    if by.is_of_rows() && lake.has_column(Table::TaskEvents, column) {
-        lake.scan(Table::TaskEvents, Some(bucket), &[column], |batch| {
-            let texts = batch.column(0).as_string::<i32>();
-            all.extend(texts.iter().map(|text| text.map(str::to_owned)));
-        })?;
-    }
-    Ok(all)
+fn names_of_rows(lake: &Lake, bucket: u32, by: By) -> Result<Texts, FactError> {
+    if by.is_of_rows() { Texts::read(lake, bucket, by.name()) } else { Ok(Texts::default()) }
 }
 
 /// Users or accounts by falling requested CPU time, then by falling running time.
@@ -239,7 +232,7 @@ fn largest(lake: &Lake, windows: Windows, by: By) -> Result<Vec<String>, FactErr
         let mut sums = Sums::default();
         Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {
             let name = if by.is_of_rows() {
-                task.events.first().and_then(|event| names.get(event.row as usize)?.as_deref())
+                task.events.first().map(|event| names.of(event.row))
             } else {
                 let job = jobs.find(task.job_id).map(|position| &jobs.jobs[position]);
                 job.and_then(|job| job.user).map(|user| jobs.names.get(user))

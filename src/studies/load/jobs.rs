@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::alike::{Alike, Compared};
 use super::sums::sorted;
 use crate::facts::jobs::Job;
 use crate::facts::tasks::Attempt;
@@ -193,6 +194,8 @@ pub struct FateRow {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     pub(super) suspended: Suspended,
+    /// The first row of its first task, and the priority of that task.
+    pub(super) first: Option<(u32, i32)>,
     tasks: u64,
     /// CPU and memory; `None` if no task has the request.
     requests: [Option<f64>; 2],
@@ -246,28 +249,34 @@ pub struct JobSums {
     /// By requested CPU and memory, in powers of ten.
     requests: [BTreeMap<i32, Fates>; 2],
     users: FxHashMap<String, Fates>,
+    /// Waits of those with a size by what they ask for and whose they are.
+    alike: Alike,
 }
 
 impl JobSums {
     /// Adds a job; its size is known if any of its tasks is loaded. In a log the CPU of a job is
-    /// its number of processors, and so its size.
+    /// its number of processors, and so its size. `queue` is its queue, or its band of priorities.
     pub(super) fn add(
         &mut self,
         job: &Job,
         windows: Windows,
-        user: Option<&str>,
+        (user, queue): (Option<&str>, &str),
         (size, is_log): (&Size, bool),
     ) {
         let times = Times::of(job, windows, size.suspended);
+        let user = user.unwrap_or(UNKNOWN);
         if let Some(count) = size.count(is_log) {
-            self.sizes[size_class(count).0].add(times);
+            let class = size_class(count).0;
+            self.sizes[class].add(times);
+            if let Some(wait_us) = times.wait_us {
+                self.alike.add(queue, user, class, wait_us);
+            }
         }
         for (idx, classes) in self.requests.iter_mut().enumerate() {
             if let Some(amount) = size.requests[idx].filter(|_| !is_log || idx == 1) {
                 classes.entry(decade(amount)).or_default().add(times);
             }
         }
-        let user = user.unwrap_or(UNKNOWN);
         if let Some(fates) = self.users.get_mut(user) {
             fates.add(times);
         } else {
@@ -285,6 +294,7 @@ impl JobSums {
         for (user, fates) in sorted(other.users) {
             self.users.entry(user).or_default().merge(fates);
         }
+        self.alike.merge(other.alike);
     }
 
     /// Drops all waits, for a log that records none.
@@ -292,12 +302,20 @@ impl JobSums {
         let requests = self.requests.iter_mut().flat_map(BTreeMap::values_mut);
         let all = self.sizes.iter_mut().chain(self.users.values_mut()).chain(requests);
         all.for_each(Fates::without_waits);
+        self.alike.clear();
     }
 
     /// By class of sizes; classes without jobs are left out.
     pub fn by_size(&self) -> Vec<FateRow> {
         let classes = CLASSES.iter().zip(&self.sizes).filter(|(_, fates)| 0 < fates.jobs);
         classes.map(|(class, fates)| fates.row(class.1)).collect()
+    }
+
+    /// The user with most of the jobs with a wait, and their number, for each row of
+    /// [`JobSums::by_size`]; `None` without such a job.
+    pub fn most_by_size(&self) -> Vec<Option<(&str, u64)>> {
+        let classes = self.sizes.iter().enumerate().filter(|(_, fates)| 0 < fates.jobs);
+        classes.map(|(class, _)| self.alike.most_of(class)).collect()
     }
 
     /// By the total CPU that a job's tasks request (not for a log, where the size shows it), or by
@@ -312,6 +330,17 @@ impl JobSums {
         let mut users: Vec<(&String, &Fates)> = self.users.iter().collect();
         users.sort_unstable_by_key(|(user, fates)| (std::cmp::Reverse(fates.jobs), *user));
         users.into_iter().map(|(user, fates)| fates.row(user)).collect()
+    }
+
+    /// Whether jobs are compared by their queue too.
+    pub fn has_queues(&self) -> bool {
+        self.alike.has_queues()
+    }
+
+    /// How long the jobs of users waited, compared with those of others in the same queue (or band of
+    /// priorities) and of the same class of sizes.
+    pub fn compared(&self) -> BTreeMap<&str, Compared> {
+        self.alike.compared()
     }
 }
 

@@ -13,6 +13,7 @@
 //!  capacity   machines that are up
 //! ```
 
+mod alike;
 pub mod arrivals;
 mod capacity;
 mod fold;
@@ -24,6 +25,7 @@ pub(crate) mod level;
 pub mod strips;
 mod sums;
 
+pub use alike::Compared;
 pub use capacity::{Capacity, span_of};
 pub(in crate::studies) use fold::waits;
 pub use fold::{Adding, Asked, Counts, Load, Part, Span, fold};

@@ -5,9 +5,9 @@ use arrow::datatypes::Float32Type;
 use rayon::prelude::*;
 
 use super::super::calendar::Calendar;
-use super::sums::{Monthly, Piece, Used, entry, month_of};
+use super::sums::{Monthly, Piece, Used, month_of};
 use crate::facts::FactError;
-use crate::facts::jobs::{ACCOUNT, Job, Jobs, Names, QUEUE, TERMINAL_OUTCOMES};
+use crate::facts::jobs::{ACCOUNT, Job, Jobs, QUEUE, TERMINAL_OUTCOMES};
 use crate::facts::tasks::{Attempt, EndedBy, GPU_REQUEST, TaskView, Tasks};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -16,6 +16,7 @@ use crate::studies::ledger::{CpuDefinition, UNKNOWN};
 use crate::studies::load::jobs::{Suspended, Times, size_class};
 use crate::studies::load::whole;
 use crate::studies::meter::Meter;
+use crate::studies::texts::{Texts, entry};
 use crate::units::{CpuRate, CpuTime};
 
 /// The settings.
@@ -66,20 +67,6 @@ fn fold_by(
         .map(|monthly| Monthly { has_accounts, ..monthly })
 }
 
-/// Names by row of a bucket.
-#[derive(Default)]
-struct Texts {
-    names: Names,
-    rows: Vec<Option<u32>>,
-}
-
-impl Texts {
-    fn of(&self, row: u32) -> &str {
-        let position = self.rows.get(row as usize).copied().flatten();
-        position.map_or(UNKNOWN, |position| self.names.get(position))
-    }
-}
-
 /// A bucket that is being added up.
 struct Bucket<'a> {
     asked: &'a Asked,
@@ -117,9 +104,7 @@ impl<'a> Bucket<'a> {
         let tasks = Tasks::read_beside(lake, bucket, windows, usage, &columns, |batch| {
             for (name, texts) in [(ACCOUNT, &mut accounts), (QUEUE, &mut queues)] {
                 if let Some(column) = batch.column_by_name(name) {
-                    let Texts { names, rows } = texts;
-                    let cells = column.as_string::<i32>().iter();
-                    rows.extend(cells.map(|cell| cell.map(|name| names.intern(name))));
+                    texts.add(column);
                 }
             }
             if let Some(column) = batch.column_by_name(GPU_REQUEST) {

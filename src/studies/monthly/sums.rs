@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::sources::zone::Month;
 use crate::studies::load::jobs::{CLASSES, FateRow, Fates, Times};
 use crate::studies::quantile;
+use crate::studies::texts::entry;
 use crate::units::CpuTime;
 
 /// CPU and GPU time used.
@@ -250,14 +251,6 @@ impl Monthly {
         let sums = accounts.chain(users).map(|sums| &mut sums.fates);
         sums.chain(self.queues.values_mut().flatten()).for_each(Fates::without_waits);
     }
-}
-
-/// The entry of a name; the name is copied only if it is new.
-pub(super) fn entry<'a, V: Default>(map: &'a mut BTreeMap<String, V>, name: &str) -> &'a mut V {
-    if !map.contains_key(name) {
-        map.insert(name.to_owned(), V::default());
-    }
-    map.get_mut(name).expect("inserted above")
 }
 
 /// The sums of an account in a month.
