@@ -9,7 +9,7 @@
 //!  replayed  |----|//|---|                the same at twice the load
 //! ```
 
-use crate::charts::{Chart, HOURS_OF_REPLAY, HOURS_OF_SPAN};
+use crate::charts::{Chart, HOURS_OF_REPLAY, HOURS_OF_SPAN, HOURS_OF_TRACE};
 use crate::digits::is_date;
 use crate::lake::Gap;
 use crate::replay::history::{History, HistoryPlan};
@@ -78,10 +78,16 @@ impl Absent {
         self.missing.over_time(chart, self.recorded_s(since_s), per * self.load)
     }
 
-    /// The title of a time axis in hours. It has dates if the log has, and tasks arrive at their
-    /// recorded times.
-    pub(super) fn axis(&self) -> &'static str {
-        if self.load == 1.0 && is_date(self.first_s) { HOURS_OF_SPAN } else { HOURS_OF_REPLAY }
+    /// The title of a time axis in hours, and where it starts on the clock of the replay, whose first
+    /// arrival is at `begin_s`. If tasks arrive at their recorded times, it has dates if the log has,
+    /// and is otherwise that of the trace, unless that begins long before.
+    pub(super) fn axis(&self, begin_s: f64) -> (&'static str, f64) {
+        const SOON_S: f64 = 3600.0;
+        match self.load == 1.0 {
+            true if is_date(self.first_s) => (HOURS_OF_SPAN, begin_s),
+            true if (0.0..SOON_S).contains(&begin_s) => (HOURS_OF_TRACE, 0.0),
+            _ => (HOURS_OF_REPLAY, begin_s),
+        }
     }
 
     /// Whether an instant on the clock of the replay is within this time.
@@ -132,9 +138,13 @@ mod tests {
             let has = |hour: f64| absent.has(absent.first_s + hour * 3600.0);
             assert!(has(hours[0] + 0.1) && !has(hours[0] - 0.1) && !has(hours[1] + 0.1));
             assert_eq!(absent.within([0.0, 11.0 * 3600.0]).missing, Missing::default());
-            assert_eq!(absent.axis(), HOURS_OF_REPLAY);
+            assert_eq!(absent.axis(absent.first_s), (HOURS_OF_REPLAY, absent.first_s));
+            let soon = Absent { first_s: 600.0, ..absent.clone() };
+            let expected =
+                if load == 1.0 { (HOURS_OF_TRACE, 0.0) } else { (HOURS_OF_REPLAY, 600.0) };
+            assert_eq!(soon.axis(600.0), expected);
             let dated = Absent { first_s: 1_483_056_000.0, ..absent };
-            assert_eq!(dated.axis() == HOURS_OF_SPAN, load == 1.0);
+            assert_eq!(dated.axis(dated.first_s).0 == HOURS_OF_SPAN, load == 1.0);
         }
     }
 }

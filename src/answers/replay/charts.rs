@@ -18,13 +18,14 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let workload = &setting.history.workload;
     let first_us = if workload.task_count == 0 { 0 } else { workload.arrival_us.get(0) };
     let begin_s = micros_to_seconds(first_us);
-    let hours = |time_s: f64| (time_s - begin_s) / 3600.0;
+    let (axis_of_time, since_s) = setting.absent.axis(begin_s);
+    let hours = |time_s: f64| (time_s - since_s) / 3600.0;
     let samples: Vec<Sample> = runs.iter().flat_map(|run| run.metrics.samples.clone()).collect();
     let idle = idle_end(&samples, begin_s);
     let until_s = idle.as_ref().map_or(f64::INFINITY, |idle| idle.from_s);
-    let not_drawn = idle.map_or_else(String::new, |idle| idle.said(begin_s));
+    let not_drawn = idle.map_or_else(String::new, |idle| idle.said(since_s));
     let absent = setting.absent.within([begin_s, until_s]);
-    let gapped = |chart: Chart| absent.over_time(chart, begin_s, 3600.0);
+    let gapped = |chart: Chart| absent.over_time(chart, since_s, 3600.0);
     let over_time = |title: &str,
                      [axis, unit]: [&str; 2],
                      value: &dyn Fn(&Sample) -> Option<f64>| {
@@ -42,7 +43,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         let most =
             most.map_or_else(String::new, |said| format!("Highest of the drawn points: {said}. "));
         let caption = format!("{most}{not_drawn}{caption}");
-        gapped(lines(runs, [title, &caption, setting.absent.axis(), axis], |run| {
+        gapped(lines(runs, [title, &caption, axis_of_time, axis], |run| {
             run.metrics.samples.iter().filter_map(point).collect()
         }))
     };
@@ -54,7 +55,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         let rows = setting.recorded.iter().filter(is_drawn);
         rows.filter_map(|row| Some((hours(row.time_s), value(row)?))).collect()
     };
-    let until = known_until(setting, begin_s, last_s);
+    let until = known_until(setting, since_s, last_s);
     let said = format!("{}{until}", waits_of_record(setting));
     let queue = with_record(queue, record(|row| Some(row.waiting)), &said);
     // The capacity counts once, as on the page about load, whatever the overcommitment.
@@ -82,7 +83,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     if setting.has_fragmentation {
         // This chart has no idle end.
         let chart = free_gpus(runs, setting, begin_s, &caption);
-        let chart = setting.absent.over_time(chart, begin_s, 3600.0);
+        let chart = setting.absent.over_time(chart, since_s, 3600.0);
         charts.push(("replay-gpus".to_owned(), chart));
     }
     charts.extend(gantts(runs, setting, &caption));
@@ -113,10 +114,10 @@ fn caption_of(setting: &Setting) -> String {
 }
 
 /// That the record ends before the policies do, as a further sentence; otherwise empty.
-fn known_until(setting: &Setting, begin_s: f64, last_s: f64) -> String {
+fn known_until(setting: &Setting, since_s: f64, last_s: f64) -> String {
     match setting.recorded.last() {
         Some(row) if row.time_s < last_s => {
-            format!(" It is drawn until {}.", lasting(row.time_s - begin_s))
+            format!(" It is drawn until {}.", lasting(row.time_s - since_s))
         }
         _ => String::new(),
     }
@@ -184,11 +185,12 @@ fn with_limit(mut chart: Chart, overcommit: f64) -> Chart {
 /// The free GPUs that tasks cannot use, over time.
 fn free_gpus(runs: &[Run], setting: &Setting, begin_s: f64, caption: &str) -> Chart {
     let title = "Free GPUs that cannot be given to a task of the workload, the mean over tasks";
+    let (axis, since_s) = setting.absent.axis(begin_s);
     let point = |sample: &GpuSample| {
-        let hours = (sample.time_s - begin_s) / 3600.0;
+        let hours = (sample.time_s - since_s) / 3600.0;
         (0.0 < sample.free).then(|| (hours, sample.expected / sample.free))
     };
-    lines(runs, [title, caption, setting.absent.axis(), "share of the free GPUs"], |run| {
+    lines(runs, [title, caption, axis, "share of the free GPUs"], |run| {
         run.gpus.iter().flat_map(|gpus| &gpus.samples).filter_map(point).collect()
     })
 }
@@ -237,11 +239,11 @@ impl Idle {
     /// Ends of less than this share of the replay are drawn.
     const FROM: f64 = 0.2;
 
-    fn said(&self, begin_s: f64) -> String {
+    fn said(&self, since_s: f64) -> String {
         format!(
             "Not drawn: the time after {}, in which nothing waits and no point is above {} of the \
             CPU. ",
-            lasting(self.from_s - begin_s),
+            lasting(self.from_s - since_s),
             percent(self.most)
         )
     }

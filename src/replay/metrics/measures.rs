@@ -29,6 +29,11 @@ pub struct Metrics {
     /// The same for tasks whose wait is recorded, s; `None` if that are all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_waiting_s: Option<Spread>,
+    /// The same for tasks that arrive after the first tenth of the time between the first and the last
+    /// arrival, s. It is given if the wait of some task is not recorded: tasks from before the window
+    /// arrive all at once when it starts, and what waits then says little of the policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled_waiting_s: Option<Spread>,
     /// Submit to end of finished tasks, s.
     pub task_response_s: Option<Spread>,
     /// First submit to last end of jobs whose tasks were all over, s.
@@ -138,14 +143,19 @@ pub fn measure_with_jobs(
         let waits = tasks().zip(has_wait()).filter(|(_, has_wait)| *has_wait);
         waits.filter_map(|(task, _)| fates.waiting_s(task)).collect()
     };
+    let misses_waits = workload.has_wait != Column::Same(true);
+    let of_settled = || {
+        let from_us = settled_from_us(workload)?;
+        let settled = tasks().zip(0..).filter(|&(_, task)| from_us < workload.arrival_us.get(task));
+        Spread::of(settled.filter_map(|(task, _)| fates.waiting_s(task)).collect())
+    };
     let metrics = Metrics {
         makespan_s: (over == workload.task_count).then(|| micros_to_seconds(makespan_us)),
         finished: finished.len(),
         over,
         waiting_s: Spread::of(tasks().filter_map(|task| fates.waiting_s(task)).collect()),
-        recorded_waiting_s: (workload.has_wait != Column::Same(true))
-            .then(|| Spread::of(of_recorded()))
-            .flatten(),
+        recorded_waiting_s: misses_waits.then(|| Spread::of(of_recorded())).flatten(),
+        settled_waiting_s: misses_waits.then(of_settled).flatten(),
         task_response_s: of_finished(&|task| fates.response_s(task)),
         job_response_s: Spread::of(jobs.iter().filter_map(|job| job.response_s).collect()),
         whole_job_response_s: (workload.is_cut != Column::Same(false)).then(of_whole).flatten(),
@@ -175,6 +185,14 @@ pub fn measure_with_jobs(
     (metrics, jobs)
 }
 
+/// The end of the first tenth of the time between the first and the last arrival, µs; `None` without
+/// tasks, which are in order of arrival.
+fn settled_from_us(workload: &Workload) -> Option<i64> {
+    let last = u32::try_from(workload.task_count).ok()?.checked_sub(1)?;
+    let [first_us, last_us] = [0, last].map(|task| workload.arrival_us.get(task));
+    Some(first_us + (last_us - first_us) / 10)
+}
+
 /// Jain's index of the users' mean bounded slowdowns: 1 if all are slowed down equally. Users
 /// without a finished task are left out.
 fn user_fairness(fates: &Fates, finished: &[usize], workload: &Workload) -> Option<f64> {
@@ -187,4 +205,38 @@ fn user_fairness(fates: &Fates, finished: &[usize], workload: &Workload) -> Opti
     }
     let means: Vec<f64> = sums.iter().filter(|sum| 0.0 < sum.1).map(|sum| sum.0 / sum.1).collect();
     jain_index(&means)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::engine::{Plan, replay};
+    use crate::replay::workload::UNITS;
+
+    /// Two tasks from before the window and two later ones on a machine of one processor: they wait 0,
+    /// 20, 5 and 0 s.
+    #[test]
+    fn what_arrives_after_the_first_tenth_is_told_apart() {
+        let second = 1_000_000;
+        let seconds = |all: [i64; 4]| all.map(|own| own * second).to_vec();
+        let mut workload = Workload::plain(4, Column::Each(seconds([20, 5, 10, 10])));
+        workload.arrival_us = Column::Each(seconds([0, 0, 20, 100]));
+        workload.cpu = Column::Same(UNITS);
+        let mut cluster = Cluster::of_speeds(vec![1.0]);
+        cluster.cpu = vec![UNITS];
+        let cluster = cluster.check().unwrap().0;
+        let policy = "fifo".parse().unwrap();
+        let settled = |has_wait: Column<bool>| {
+            let mut workload = workload.clone();
+            workload.has_wait = has_wait;
+            let workload = workload.check().unwrap();
+            let journal = replay(&Plan::new(&cluster, &workload, &policy)).journal.unwrap();
+            let metrics = measure(&journal, &workload, &cluster, 1);
+            assert_eq!(metrics.waiting_s.unwrap().mean, 6.25);
+            metrics.settled_waiting_s
+        };
+        let later = settled(Column::Each(vec![false, false, true, true])).unwrap();
+        assert_eq!((later.count, later.mean, later.max), (2, 2.5, 5.0));
+        assert_eq!(settled(Column::Same(true)), None);
+    }
 }

@@ -101,6 +101,7 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let record = waited.as_ref().map(|said| format!("{said}. {}. ", left_out(answer)));
     let record = record.unwrap_or_default();
     let Compared { said, more, is_worse_in_part } = compared(best, first);
+    let more = format!("{more}{}", settled(answer, [best, first]).unwrap_or_default());
     if delay != [Change::Lower; 2] {
         return Some(Told::NotShown(format!(
             "No other policy is shown to lower both the mean wait of tasks and their mean bounded \
@@ -185,6 +186,27 @@ fn compared(best: &Replayed, first: &Replayed) -> Compared {
     Compared { said, more, is_worse_in_part }
 }
 
+/// The mean waits under both policies of tasks that arrive after the first tenth of the time, as a
+/// further sentence, if many arrive at once when the replay starts.
+fn settled(answer: &ReplayAnswer, policies: [&Replayed; 2]) -> Option<String> {
+    let crowd = answer.history?.began_before;
+    let waits = policies.map(|row| row.metrics.settled_waiting_s.map(|waits| waits.mean));
+    let [Some(own), Some(first)] = waits else { return None };
+    let values = alike([own, first]);
+    let waits = if values[0] == values[1] {
+        format!("is {} under both", values[0])
+    } else {
+        format!("is {} instead of {}", values[0], values[1])
+    };
+    (0 < crowd).then(|| {
+        format!(
+            ". Without the first tenth of the time, at whose start {} from before the window arrive at once, \
+            the mean wait {waits}",
+            counted(crowd as u64, "task")
+        )
+    })
+}
+
 /// `the mean wait of tasks (28.2 min instead of 41.9 min)`; without values if they look the same.
 fn told(measure: &Measure, values: [f64; 2]) -> String {
     let [own, first] = if measure.is_time { alike(values) } else { values.map(three_digits) };
@@ -212,15 +234,17 @@ fn waits_longer(row: &Replayed, answer: &ReplayAnswer) -> bool {
 
 /// How many jobs end sooner than under the first policy, and how many later.
 fn jobs(answer: &ReplayAnswer, best: &Replayed) -> Option<String> {
-    let first = &answer.policies.first()?.policy;
+    let first = answer.policies.first()?;
     let against = &best.against_first;
     let (helped, hurt) = (grouped(against.helped as u64), grouped(against.hurt as u64));
     let of = counted(answer.history?.jobs, "job");
     Some(format!(
-        "Of {of}{}, {helped} end sooner under `{}` than under `{first}`, and {hurt} later (by {})",
+        "Of {of}{}, {helped} end sooner under `{}` than under `{}`, and {hurt} later (by {}){}",
         cut(answer),
         best.policy,
-        answer.by_more_than()
+        first.policy,
+        answer.by_more_than(),
+        of_all_jobs([best, first]).unwrap_or_default()
     ))
 }
 
@@ -260,6 +284,19 @@ fn cut(answer: &ReplayAnswer) -> String {
     let is_apart = answer.policies.iter().any(|row| row.metrics.whole_job_response_s.is_some());
     let apart = if is_apart { ", which are left out of the responses" } else { "" };
     format!(" ({who} with a task that is cut at the end of the window{apart})")
+}
+
+/// The mean responses of all jobs under both policies, as a further sentence, if they do not change as
+/// those of the jobs that the end of the window does not cut.
+fn of_all_jobs([best, first]: [&Replayed; 2]) -> Option<String> {
+    let whole = [best, first].map(|row| row.metrics.whole_job_response_s);
+    let all = [best, first].map(|row| row.metrics.job_response_s);
+    let ([Some(own), Some(other)], [Some(all), Some(all_first)]) = (whole, all) else {
+        return None;
+    };
+    let is_other = Change::of(own.mean, other.mean) != Change::of(all.mean, all_first.mean);
+    let [own, first] = alike([all.mean, all_first.mean]);
+    is_other.then(|| format!(". Over all jobs the mean response is {own} instead of {first}"))
 }
 
 /// Why no policy can differ.

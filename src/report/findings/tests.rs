@@ -539,6 +539,25 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
     assert!(with_record(&mut better, 49.0).starts_with("shown: Perhaps: `fair`, compared with"));
     assert!(with_record(&mut better, 46.0).starts_with(NONE_BETTER));
     assert!(with_record(&mut better, 184.0).starts_with("shown: Yes: `fair`, compared with"));
+    let mut crowded = of(49.0, 1.23, [13, 1], 4);
+    crowded["answer"]["history"]["began_before"] = json!(8);
+    for (place, settled, response) in [(0, 7.0, 100.0), (2, 2.0, 101.5)] {
+        let metrics = &mut crowded["answer"]["policies"][place]["metrics"];
+        metrics["settled_waiting_s"] = json!({"mean": settled});
+        metrics["whole_job_response_s"] = json!({"mean": 50.0 - settled});
+        metrics["job_response_s"] = json!({"mean": response});
+    }
+    let text = said(by(policy, &crowded));
+    let settled = ". Without the first tenth of the time, at whose start 8 tasks from before the window \
+        arrive at once, the mean wait is 2 s instead of 7 s. The 17 tasks";
+    assert!(text.contains(settled), "{text}");
+    assert!(!text.contains("Over all jobs"), "both rise: {text}");
+    crowded["answer"]["policies"][2]["metrics"]["job_response_s"]["mean"] = json!(99.5);
+    let text = said(by(policy, &crowded));
+    assert!(
+        text.contains("). Over all jobs the mean response is 99.5 s instead of 100 s"),
+        "{text}"
+    );
     let text = said(by(policy, &of(49.0, 1.23, [13, 1], 4)));
     let cut = ". Of 19 jobs (4 with a task that is cut at the end of the window), 13 end sooner under `fair` than under `fifo`, and 1 later (by";
     assert!(text.contains(cut), "{text}");
