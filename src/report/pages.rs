@@ -207,7 +207,7 @@ fn section(
         body.push_str(&super::fairness::index(result, all));
     }
     let (unrecorded, indices) = (unrecorded(result, kind.pages), of_indices(result));
-    for table in result.tables.iter().filter_map(|table| recorded(table, &unrecorded)) {
+    for table in in_order(result, kind).filter_map(|table| recorded(table, &unrecorded)) {
         let table = with_requests(&table, result.whole.source.as_deref());
         let table = &*with_parts(result, &table);
         let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
@@ -231,6 +231,18 @@ fn section(
     body.push_str(&computed(result));
     body.push_str("</section>\n");
     Ok(body)
+}
+
+/// The tables of a result: the main one, then in the order of their captions, then the others.
+fn in_order<'a>(result: &'a Stored, kind: &Kind<'_>) -> impl Iterator<Item = &'a Table> {
+    let place = |table: &&Table| {
+        let stem = table.file.trim_end_matches(".csv");
+        let place = kind.captions.iter().position(|(known, _)| *known == stem);
+        (stem != result.name, place.unwrap_or(usize::MAX))
+    };
+    let mut tables: Vec<&Table> = result.tables.iter().collect();
+    tables.sort_by_key(place);
+    tables.into_iter()
 }
 
 /// The place, above the table of a sweep, where the script offers a price of a harmed job and a

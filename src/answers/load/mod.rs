@@ -30,16 +30,16 @@ pub(crate) use table::fate_columns;
 /// The result.
 pub const KIND: Kind<'static> = Kind {
     captions: &[
-        ("load-by-priority-band", "Load by priority band"),
-        ("load-by-outcome", "Load by outcome of the job"),
-        ("load-intervals", "Load of all groups together"),
         ("load-by-size", "Waits and slowdowns by size of the job"),
         ("load-by-cpu-request", "Waits and slowdowns by the CPU that the job requests"),
         ("load-by-memory-request", "Waits and slowdowns by the memory that the job requests"),
-        ("load-by-machine", "Load of a sample of machines"),
         ("load-by-job-user", "Waits and slowdowns by user"),
         ("load-hours", "Submissions by hour of the week"),
         ("load-dispersion", "Submissions in bursts"),
+        ("load-by-priority-band", "Load by priority band"),
+        ("load-by-outcome", "Load by outcome of the job"),
+        ("load-intervals", "Load of all groups together"),
+        ("load-by-machine", "Load of a sample of machines"),
     ],
     remarks: &["status ", "wait ", "pods deleted"],
     parts: &[

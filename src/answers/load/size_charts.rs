@@ -186,7 +186,7 @@ const RUN: Measure = Measure {
 const WAIT: Measure = Measure {
     of: |row| row.wait_s_median,
     most: |row| row.wait_s_p95,
-    axis: "wait",
+    axis: "wait, median to 95 %",
     said: Some("Median waits"),
     meaning: " Wait: from the submission to the first start, of jobs submitted in the window.",
     tone: Tone::Vermilion,
@@ -197,7 +197,7 @@ const SLOWDOWN: Measure = Measure {
     of: |row| row.slowdown_median,
     most: |row| row.slowdown_p95,
     note: digits::three_digits,
-    axis: "bounded slowdown",
+    axis: "slowdown, median to 95 %",
     said: Some("Median slowdowns"),
     meaning: " Bounded slowdown: time from the submission to the end, divided by the run time (at least 10 s); \
         at least 1; of all jobs that started and ended, whatever their outcome.",
