@@ -31,7 +31,7 @@ mod words;
 
 pub(crate) use answer::pool;
 pub use answer::{ReplayAnswer, Replayed};
-pub(crate) use words::{explained, killed, left_out, not_replayed, recorded};
+pub(crate) use words::{explained, in_words, killed, left_out, not_replayed, recorded};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {

@@ -50,6 +50,23 @@ pub(crate) fn explained(policy: &str) -> Option<String> {
     Some(said)
 }
 
+/// A policy in a few words with its notation: ``fair share (`fair:depth=100`)``; the notation alone if
+/// there is no common name for it.
+pub(crate) fn in_words(policy: &str) -> String {
+    let plan = policy.parse().ok().filter(|plan: &PolicyPlan| plan.kill.is_none());
+    let name = plan.and_then(|plan| {
+        let is_alone = plan.speculation.0 == "none" && plan.second_speculation.is_none();
+        match plan.order.0.as_ref() {
+            "fifo" => Some("first come, first served"),
+            "easy" => Some("EASY backfilling"),
+            "fair" => Some("fair share"),
+            _ => None,
+        }
+        .filter(|_| is_alone)
+    });
+    name.map_or_else(|| format!("`{policy}`"), |name| format!("{name} (`{policy}`)"))
+}
+
 /// The first clause of the description of an order, a rule or a detector.
 fn about(name: &str) -> Option<String> {
     let known = policies::KINDS.iter().map(|kind| (kind.name, kind.about));
@@ -211,6 +228,15 @@ mod tests {
     use super::*;
     use crate::replay::history::Schedule;
     use crate::replay::metrics::{Metrics, Spread};
+
+    #[test]
+    fn common_policies_have_a_name() {
+        assert_eq!(in_words("fair:depth=100"), "fair share (`fair:depth=100`)");
+        assert_eq!(in_words("easy"), "EASY backfilling (`easy`)");
+        for own in ["fifo+late:heartbeat_s=60", "kill:events=20+fifo", "mine"] {
+            assert_eq!(in_words(own), format!("`{own}`"));
+        }
+    }
 
     #[test]
     fn policies_are_explained_in_words() {

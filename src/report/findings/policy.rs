@@ -2,7 +2,7 @@
 
 use super::Told;
 use crate::answers::assumed::NO_WAIT;
-use crate::answers::replay::{ReplayAnswer, Replayed, killed, left_out, recorded};
+use crate::answers::replay::{ReplayAnswer, Replayed, in_words, killed, left_out, recorded};
 use crate::answers::sentences::{Capacity, percent};
 use crate::digits::{alike, counted, grouped, six_digits, three_digits};
 use crate::replay::metrics::Spread;
@@ -182,7 +182,8 @@ fn compared(best: &Replayed, first: &Replayed) -> Compared {
         (None, Some(same)) => format!("; within 1 %: {same}"),
         (None, None) => String::new(),
     };
-    let said = format!("`{}`, compared with `{}`, {does}", best.policy, first.policy);
+    let [own, other] = [best, first].map(|row| in_words(&row.policy));
+    let said = format!("{own}, compared with {other}, {does}");
     Compared { said, more, is_worse_in_part }
 }
 

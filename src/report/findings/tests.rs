@@ -505,7 +505,7 @@ fn with_record(stored: &mut Value, wait_s: f64) -> String {
 
 /// Of policies that all wait longer than the record.
 const NONE_BETTER: &str = "not shown: No policy is shown to do better than what was done: under each of them \
-    tasks wait longer than they did. Among them, `fair`, compared with `fifo`, lowers";
+    tasks wait longer than they did. Among them, fair share (`fair`), compared with first come, first served (`fifo`), lowers";
 
 #[test]
 fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
@@ -526,7 +526,7 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
     };
     assert_eq!(
         said(by(policy, &of(49.0, 1.23, [13, 1], 0))),
-        "shown: In part: `fair`, compared with `fifo`, lowers the mean wait of tasks (49 s \
+        "shown: In part: fair share (`fair`), compared with first come, first served (`fifo`), lowers the mean wait of tasks (49 s \
         instead of 3.07 min) and the mean bounded slowdown of tasks (1.23 instead of 2.13), but raises the \
         mean response of jobs (9 s instead of 5 s); within 1 %: the 95 % quantile of \
         responses, the 99 % quantile of responses and the makespan. The 17 tasks that started waited \
@@ -536,9 +536,15 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
         mean wait (3.33 min instead of 3.07 min) and the mean bounded slowdown (3 instead of 2.13)"
     );
     let mut better = of(49.0, 1.23, [13, 1], 0);
-    assert!(with_record(&mut better, 49.0).starts_with("shown: Perhaps: `fair`, compared with"));
+    assert!(
+        with_record(&mut better, 49.0)
+            .starts_with("shown: Perhaps: fair share (`fair`), compared with")
+    );
     assert!(with_record(&mut better, 46.0).starts_with(NONE_BETTER));
-    assert!(with_record(&mut better, 184.0).starts_with("shown: Yes: `fair`, compared with"));
+    assert!(
+        with_record(&mut better, 184.0)
+            .starts_with("shown: Yes: fair share (`fair`), compared with")
+    );
     let mut crowded = of(49.0, 1.23, [13, 1], 4);
     crowded["answer"]["history"]["began_before"] = json!(8);
     for (place, settled, response) in [(0, 7.0, 100.0), (2, 2.0, 101.5)] {
@@ -569,7 +575,7 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
     for (wait, slowdown) in [(183.0, 1.23), (49.0, 2.12), (190.0, 3.0)] {
         let text = said(by(policy, &of(wait, slowdown, [13, 1], 0)));
         let none = "not shown: No other policy is shown to lower both the mean wait of tasks and \
-            their mean bounded slowdown: `late`, compared with `fifo`, lowers the mean bounded \
+            their mean bounded slowdown: `late`, compared with first come, first served (`fifo`), lowers the mean bounded \
             slowdown of tasks (1 instead of 2.13), but raises the mean wait of tasks (3.33 min instead of \
             3.07 min). It also lowers the mean response of jobs (1 s instead of 5 s); within 1 %: ";
         assert!(text.starts_with(none), "{text}");
