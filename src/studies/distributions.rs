@@ -123,6 +123,43 @@ pub fn cumulative(values: &Counted, per_unit: f64) -> Vec<(f64, f64)> {
     }))
 }
 
+/// Lengths of time at which pages read a distribution, s.
+pub const TICKS_S: [f64; 8] = [1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 864_000.0];
+
+/// The same for counts, and for shares in per cent.
+pub const TICKS: [f64; 10] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0];
+
+/// The share of values at or below each of some ascending amounts; NaN without values.
+#[expect(clippy::cast_precision_loss, reason = "amounts and counts are below 2^53")]
+pub fn shares_at(values: &Counted, ticks: &[f64], per_unit: f64) -> Vec<f64> {
+    let mut within = vec![0_u64; ticks.len()];
+    let mut count = 0_u64;
+    for (value, own) in values.runs() {
+        count += own;
+        let amount = value.amount() as f64 / per_unit;
+        let first = ticks.partition_point(|tick| *tick < amount);
+        if let Some(sum) = within.get_mut(first) {
+            *sum += own;
+        }
+    }
+    let mut passed = 0_u64;
+    let share = |own: u64| {
+        passed += own;
+        passed as f64 / count as f64
+    };
+    within.into_iter().map(share).collect()
+}
+
+/// The share that lasts longer than each of some ascending times, s, by Kaplan and Meier.
+pub fn survival_at(values: &Counted, ticks: &[f64]) -> Vec<f64> {
+    let mut shares = vec![1.0; ticks.len()];
+    for point in every_end(values) {
+        let first = ticks.partition_point(|tick| *tick < point.time_s);
+        shares[first..].fill(point.share);
+    }
+    shares
+}
+
 /// Keeps points that are apart on a logarithmic axis or in height, and always the last one; keeps
 /// all if they are few.
 fn thin<T: Copy + AsPoint>(points: impl Iterator<Item = T> + Clone) -> Vec<T> {
@@ -378,6 +415,16 @@ mod tests {
             let expected = 1.0 - ended as f64 / exact.len() as f64;
             assert!((read - expected).abs() < 1e-9, "{at_s}: {read} instead of {expected}");
         }
+    }
+
+    #[test]
+    fn shares_at_round_amounts_are_exact() {
+        let four = values(&[(1, false), (1, false), (2, false), (7, false)]);
+        assert_eq!(shares_at(&four, &[0.0, 1.0, 2.0, 5.0, 10.0], 1.0), [0.0, 0.5, 0.75, 0.75, 1.0]);
+        // Ends at 1, 3 and 3 s; one value is cut at 2 s.
+        let second = 1_000_000;
+        let times = [(second, false), (2 * second, true), (3 * second, false), (3 * second, false)];
+        assert_eq!(survival_at(&values(&times), &[0.5, 1.0, 2.5, 3.0]), [1.0, 0.75, 0.75, 0.0]);
     }
 
     #[test]

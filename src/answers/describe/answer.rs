@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::beside::{StartedWaits, Tick};
 use crate::answers::sentences::percent;
 use crate::digits::{counted, grouped, six_digits, three_digits};
 use crate::results::rows::TableRows;
@@ -28,6 +29,12 @@ pub struct DescribeAnswer {
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
+    /// The shares of each outcome at round amounts; none of groups and in older results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ticks: Vec<Tick>,
+    /// The waits that ended with an attempt, if all waits are described.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<StartedWaits>,
     /// Why there is nothing to see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
@@ -86,12 +93,30 @@ impl DescribedRow {
         Some(if is_largest { Rarely::Longest(p99) } else { Rarely::AtLeast(p99) })
     }
 
-    /// What half of the values are, with the median in words: `at most 5 s`, or `5 s or more` if the
-    /// median may be larger because some values had not ended.
-    fn half(&self, median: &str) -> String {
+    /// Whether the median may be larger because some values had not ended.
+    fn median_may_grow(&self) -> bool {
         let mut names = self.at_least.iter().flat_map(|names| names.split(','));
-        let may_grow = names.any(|name| name == "median");
-        if may_grow { format!("{median} or more") } else { format!("at most {median}") }
+        names.any(|name| name == "median")
+    }
+
+    /// What half of the values are, with the median in words: `at most 5 s`, or `5 s or more` if it
+    /// may be larger.
+    fn half(&self, median: &str) -> String {
+        if self.median_may_grow() {
+            format!("{median} or more")
+        } else {
+            format!("at most {median}")
+        }
+    }
+
+    /// The wait that one in a hundred reaches, in words.
+    fn rare_wait(&self) -> Option<String> {
+        Some(match self.rarely()? {
+            Rarely::Longest(most) => {
+                format!("at least one in a hundred for {} s, the longest", seconds(most))
+            }
+            Rarely::AtLeast(p99) => format!("one in a hundred for at least {} s", seconds(p99)),
+        })
     }
 
     fn is_of_all(&self) -> bool {
@@ -162,7 +187,9 @@ impl DescribeAnswer {
         let longest = match all.rarely()? {
             _ if count < 100 => format!("the longest {} s", seconds(all.max?)),
             Rarely::Longest(most) => {
-                format!("and at least one in a hundred took {} s, the longest", seconds(most))
+                let limit = if LIMIT_FROM <= count { ", which looks like a limit" } else { "" };
+                let most = seconds(most);
+                format!("and at least one in a hundred took {most} s, the longest{limit}")
             }
             Rarely::AtLeast(p99) => format!("one in a hundred at least {} s", seconds(p99)),
         };
@@ -188,30 +215,98 @@ impl DescribeAnswer {
         if min >= max {
             return Some(format!("{all}, each with {}", of(max)));
         }
+        let parts = self.none_one_several(&row, unit).map(|said| format!("Of {all}, {said}"));
+        if let Some(said) = parts.as_ref().filter(|_| max <= 1.0) {
+            return Some(said.clone());
+        }
         if median >= max {
             return Some(format!("{all}, each with {} to {}", six_digits(min), of(max)));
         }
         let few = match row.rarely()? {
-            Rarely::AtLeast(p99) => format!(", one in a hundred at least {}", six_digits(p99)),
-            Rarely::Longest(_) => String::new(),
+            Rarely::AtLeast(p99) if 1.0 < p99 => {
+                format!(", one in a hundred at least {}", six_digits(p99))
+            }
+            _ => String::new(),
         };
         let (least, most) = (at_least(&row), six_digits(max));
-        let half = row.half(&of(median));
-        Some(format!("Half of {all} have {half}{few}; the most is {least}{most}"))
+        // Of whole numbers, far more than half may be at most the median.
+        let to_median = self.at_or_below(median).filter(|_| !row.median_may_grow());
+        let said = parts.unwrap_or_else(|| match to_median {
+            Some(share) => format!("{} of {all} have at most {}", percent(share), of(median)),
+            None => format!("Half of {all} have {}", row.half(&of(median))),
+        });
+        let open = row.censored.filter(|open| 0 < *open).map_or_else(String::new, |open| {
+            format!("; {} had not ended and count with what is known so far", grouped(open))
+        });
+        Some(format!("{said}{few}; the most is {least}{most}{open}"))
+    }
+
+    /// The share of all values at or below a round amount; `None` if it is not known.
+    fn at_or_below(&self, amount: f64) -> Option<f64> {
+        let own = self.ticks.iter().find(|tick| tick.outcome == "all" && tick.value == amount)?;
+        own.share_at_or_below
+    }
+
+    /// `8.4 % have no attempt, 78.1 % one, 13.5 % several`, if half or more have at most one.
+    fn none_one_several(&self, row: &DescribedRow, unit: &str) -> Option<String> {
+        row.median.filter(|median| *median <= 1.0)?;
+        let (none, to_one) = self.at_or_below(0.0).zip(self.at_or_below(1.0))?;
+        let parts = [(none, "no"), (to_one - none, "one"), (1.0 - to_one, "several")];
+        let known = parts.into_iter().filter(|(share, _)| 0.0 < *share).enumerate();
+        let said = known.map(|(place, (share, word))| match place {
+            0 => format!("{} have {word} {unit}", percent(share)),
+            _ => format!("{} {word}", percent(share)),
+        });
+        Some(said.collect::<Vec<String>>().join(", "))
+    }
+
+    /// The waits that ended with an attempt, and how many ended without one.
+    fn waits_of_started(&self, row: &DescribedRow) -> Option<String> {
+        let own = self.started.as_ref()?;
+        let started = DescribedRow { p99: own.p99, max: own.max, ..DescribedRow::default() };
+        let which = if 0 < self.censoring.left_censored_out {
+            "were submitted in the window and started"
+        } else {
+            "started"
+        };
+        let [ended, waiting] = [row.ended_waiting, row.censored].map(|count| count.unwrap_or(0));
+        let ended = (0 < ended).then(|| {
+            let more = if ended == 1 { "" } else { " or more" };
+            let after = own
+                .ended_min
+                .map_or_else(String::new, |least| format!(", after {} s{more}", seconds(least)));
+            format!("{} more ended before any attempt{after}", grouped(ended))
+        });
+        let waiting = (0 < waiting).then(|| {
+            let verb = if waiting == 1 { "waits" } else { "wait" };
+            format!("{} still {verb} at the end", grouped(waiting))
+        });
+        let others: Vec<String> = ended.into_iter().chain(waiting).collect();
+        let others = if others.is_empty() {
+            String::new()
+        } else {
+            let others = others.join(", and ");
+            format!(". {others}; the table and the curves count them with the time until then")
+        };
+        Some(format!(
+            "Half of the {} that {which} waited for at most {} s, {}; the mean is {} s{others}",
+            counted(own.count, self.censoring.of.trim_end_matches('s')),
+            seconds(own.median?),
+            started.rare_wait()?,
+            seconds(own.mean?),
+        ))
     }
 
     /// The median, the 99 % quantile and the mean of waits.
     pub(crate) fn waits(&self) -> Option<String> {
         let (row, all) = self.whole()?;
-        let longest = match row.rarely()? {
-            Rarely::Longest(most) => {
-                format!("at least one in a hundred for {} s, the longest", seconds(most))
-            }
-            Rarely::AtLeast(p99) => format!("one in a hundred for at least {} s", seconds(p99)),
-        };
+        if let Some(said) = self.waits_of_started(&row) {
+            return Some(said);
+        }
         Some(format!(
-            "Half of {all} that were submitted in the window wait for {}, {longest}; the mean is {}{} s{}",
+            "Half of {all} that were submitted in the window wait for {}, {}; the mean is {}{} s{}",
             row.half(&format!("{} s", seconds(row.median?))),
+            row.rare_wait()?,
             at_least(&row),
             seconds(row.mean?),
             ends_of_waits(&row),
@@ -247,7 +342,18 @@ impl DescribeAnswer {
             .map(|(share, words)| format!("{:.1} % last longer than {words}", share * 100.0))
             .collect();
         let last = &told[told.len().saturating_sub(2)..];
-        (!last.is_empty()).then(|| format!("Of the jobs that started, {}", last.join(", and ")))
+        let same = if self.repeats_durations() {
+            ". No job is open at the end, so this is one minus the distribution of job durations"
+        } else {
+            ""
+        };
+        let said = || format!("Of the jobs that started, {}{same}", last.join(", and "));
+        (!last.is_empty()).then(said)
+    }
+
+    /// Whether a survival curve is one minus the distribution of durations: nothing is censored.
+    pub(crate) fn repeats_durations(&self) -> bool {
+        self.what == What::JobSurvival && self.censoring.censored == Some(0)
     }
 
     /// The chance to finish of all tasks, and of those with many events, while that is the chance
@@ -321,6 +427,9 @@ impl DescribeAnswer {
     }
 }
 
+/// One in a hundred of this many jobs are ten, which last equally long only if something ends them.
+const LIMIT_FROM: u64 = 1000;
+
 /// The most events of a task of which a chance to finish by events tells nothing: a submit, a start
 /// and an end.
 const FEW_EVENTS: u64 = 3;
@@ -369,7 +478,8 @@ mod tests {
                 "jobs",
                 "tasks",
                 row(1.0, 1.0, 40.0, 90.0),
-                "Half of 1,200 jobs have at most 1 task, one in a hundred at least 40; the most is at least 90",
+                "Half of 1,200 jobs have at most 1 task, one in a hundred at least 40; the most is at \
+                least 90; 2 had not ended and count with what is known so far",
             ),
             ("tasks", "events", row(3.0, 3.0, 3.0, 3.0), "1,200 tasks, each with 3 events"),
             ("tasks", "events", row(2.0, 3.0, 3.0, 3.0), "1,200 tasks, each with 2 to 3 events"),
@@ -377,7 +487,8 @@ mod tests {
                 "tasks",
                 "events",
                 row(2.0, 3.0, 4.0, 4.0),
-                "Half of 1,200 tasks have at most 3 events; the most is at least 4",
+                "Half of 1,200 tasks have at most 3 events; the most is at least 4; 2 had not ended and \
+                count with what is known so far",
             ),
         ] {
             assert_eq!(of(what, unit, &row).counts().unwrap(), said);
@@ -412,10 +523,83 @@ mod tests {
         assert_eq!(
             of("jobs", "s", &all).durations().unwrap(),
             "Half of 188,041 jobs that started took at most 255 s, and at least one in a hundred took \
-            172,800 s, the longest; the mean is 7,990 s"
+            172,800 s, the longest, which looks like a limit; the mean is 7,990 s"
         );
         let said = of("tasks", "s", &row(0.0, 2.0, 900.0, 900.0)).waits().unwrap();
         assert!(said.contains(" 2 s, at least one in a hundred for 900 s, the longest;"), "{said}");
+    }
+
+    #[test]
+    fn counts_are_told_by_the_shares_of_none_one_and_several() {
+        let with = |rows: &[Value], shares: &[(f64, f64)]| {
+            let tick = |&(value, share): &(f64, f64)| Tick {
+                outcome: "all".to_owned(),
+                value,
+                share_at_or_below: Some(share),
+                share: None,
+            };
+            let ticks = shares.iter().map(tick).collect();
+            DescribeAnswer { ticks, ..of_rows("tasks", "attempts", rows) }
+        };
+        let mut attempts = row(0.0, 1.0, 11.0, 2466.0);
+        attempts["censored"] = json!(0);
+        let shares = [(0.0, 0.084), (1.0, 0.865)];
+        assert_eq!(
+            with(&[attempts], &shares).counts().unwrap(),
+            "Of 1,200 tasks, 8.4 % have no attempt, 78.1 % one, 13.5 % several, one in a hundred at \
+            least 11; the most is 2,466"
+        );
+        let said = with(&[row(1.0, 1.0, 1.0, 9.0)], &[(0.0, 0.0), (1.0, 0.995)]).counts().unwrap();
+        assert!(said.starts_with("Of 1,200 tasks, 99.5 % have one attempt, 0.5 % several; the "));
+        let said = with(&[row(0.0, 1.0, 1.0, 1.0)], &[(0.0, 0.25), (1.0, 1.0)]).counts().unwrap();
+        assert_eq!(said, "Of 1,200 tasks, 25.0 % have no attempt, 75.0 % one");
+        let said = with(&[row(1.0, 3.0, 34.0, 90.0)], &[(3.0, 0.76)]).counts().unwrap();
+        assert!(
+            said.starts_with("76.0 % of 1,200 tasks have at most 3 attempts, one in a"),
+            "{said}"
+        );
+        let mut open = row(1.0, 3.0, 34.0, 90.0);
+        open["at_least"] = json!("mean,median");
+        let said = with(&[open], &[(3.0, 0.76)]).counts().unwrap();
+        assert!(said.starts_with("Half of 1,200 tasks have 3 attempts or more"), "{said}");
+    }
+
+    #[test]
+    fn waits_are_told_of_the_tasks_that_started() {
+        let mut all = row(0.0, 141.0, 70_000.0, 90_000.0);
+        all["ended_waiting"] = json!(419);
+        let started = StartedWaits {
+            count: 779,
+            mean: Some(60.0),
+            median: Some(90.0),
+            p99: Some(100.0),
+            max: Some(110.0),
+            ended_min: Some(12.0),
+        };
+        let answer = DescribeAnswer { started: Some(started), ..of_rows("tasks", "s", &[all]) };
+        assert_eq!(
+            answer.waits().unwrap(),
+            "Half of the 779 tasks that started waited for at most 90 s, one in a hundred for at \
+            least 100 s; the mean is 60 s. 419 more ended before any attempt, after 12 s or more, and \
+            2 still wait at the end; the table and the curves count them with the time until then"
+        );
+    }
+
+    #[test]
+    fn survival_without_open_jobs_is_said_to_be_the_distribution() {
+        let point =
+            |time_s: f64, share: f64| json!({"outcome": "all", "time_s": time_s, "share": share});
+        let rows = [point(10.0, 0.5), point(4000.0, 0.25), point(5000.0, 0.0)];
+        let of = |censored: u64| {
+            let mut answer =
+                DescribeAnswer { what: What::JobSurvival, ..of_rows("jobs", "s", &rows) };
+            answer.censoring.censored = Some(censored);
+            answer
+        };
+        let said = of(0).survival().unwrap();
+        assert!(said.ends_with("so this is one minus the distribution of job durations"), "{said}");
+        assert!(of(0).repeats_durations() && !of(3).repeats_durations());
+        assert!(!of(3).survival().unwrap().contains("one minus"));
     }
 
     #[test]

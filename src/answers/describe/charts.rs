@@ -25,7 +25,7 @@ pub(crate) const fn title(what: What) -> &'static str {
         What::Attempts => "How many attempts tasks take",
         What::JobSurvival => "How many jobs last longer than a given time",
         What::Estimates => "How much of the requested time attempts take",
-        What::FinishGivenEvents => "The chance that a task's job still finishes",
+        What::FinishGivenEvents => "The chance that a task's job finishes",
     }
 }
 
@@ -41,8 +41,10 @@ fn shown<'a>(
             // Running jobs all last to the window's end: their durations are not a distribution.
             outcome != UNMATCHED && !(outcome == "running" && what == What::JobDurations)
         };
-        let shown =
-            parts.iter().filter(|(part, values)| !values.is_empty() && is_shown(part.outcome));
+        let all = total(parts);
+        let shown = parts.iter().filter(|(part, values)| {
+            !values.is_empty() && is_shown(part.outcome) && !is_too_few(part, values, all)
+        });
         return shown
             .map(|(part, values)| (part.outcome, values, outcome_tone(part.outcome)))
             .collect();
@@ -61,6 +63,20 @@ fn shown<'a>(
     named.collect()
 }
 
+/// Beside the curves of many values, those of fewer catch the eye and say little.
+const DRAWN_FROM: u64 = 30;
+
+/// The number of all values.
+fn total(parts: &[&(Part, Counted)]) -> u64 {
+    parts.first().map_or(0, |(_, values)| values.count(|_| true))
+}
+
+/// Whether an outcome has too few of `all` values for a curve. Of a small trace all are drawn.
+fn is_too_few(part: &Part, values: &Counted, all: u64) -> bool {
+    let is_small = 10 * DRAWN_FROM <= all && values.count(|_| true) < DRAWN_FROM;
+    is_small && part.outcome != "all"
+}
+
 /// A line for each curve.
 pub(crate) fn lines(parts: &[&(Part, Counted)], question: Question) -> Vec<Line> {
     let shown = shown(parts, question).into_iter();
@@ -71,6 +87,39 @@ pub(crate) fn lines(parts: &[&(Part, Counted)], question: Question) -> Vec<Line>
 /// Whether a curve falls or rises: if no job ends, that of survival stays at 1 and shows nothing.
 fn is_drawn(values: &Counted, what: What) -> bool {
     what != What::JobSurvival || kaplan_meier(values).iter().any(|point| point.share < 1.0)
+}
+
+/// A sentence about the outcomes with too few values for a curve; empty if there are none.
+fn too_few(parts: &[&(Part, Counted)], question: Question) -> String {
+    let all = total(parts);
+    let few = parts.iter().filter(|(part, values)| {
+        !values.is_empty() && part.outcome != UNMATCHED && is_too_few(part, values, all)
+    });
+    let few: Vec<&str> = few.map(|(part, _)| part.outcome).collect();
+    if question.group_by.is_some() || few.is_empty() {
+        return String::new();
+    }
+    let of = question.what.of();
+    format!(" Outcomes of fewer than {DRAWN_FROM} {of} have no curve: {}.", few.join(", "))
+}
+
+/// Smaller shares at 0 are not told.
+const AT_ZERO_FROM: f64 = 0.005;
+
+/// A sentence about values of 0, which a logarithmic axis puts at its left edge; empty if they are few.
+fn at_zero(parts: &[&(Part, Counted)], question: Question) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+    let share = |values: &Counted| {
+        values.count(|value| value.amount() == 0) as f64 / values.count(|_| true) as f64
+    };
+    let known = shown(parts, question).into_iter().map(|(name, values, _)| (name, share(values)));
+    let known = known.filter(|(_, share)| AT_ZERO_FROM <= *share);
+    let said = known.map(|(name, share)| format!("{} {}", shortened(name), percent(share)));
+    let said: Vec<String> = said.collect();
+    if said.is_empty() || question.what == What::JobSurvival {
+        return String::new();
+    }
+    format!(" At 0, which is the left edge of the axis: {}.", said.join(", "))
 }
 
 /// A sentence about outcomes that the table has and the chart does not draw; empty if all are drawn.
@@ -173,11 +222,16 @@ pub(crate) fn chart(
     lines: Vec<Line>,
 ) -> LineChart {
     let Question { what, classes, outcome_of, group_by, .. } = question;
-    let how = if what == What::JobSurvival {
-        " Kaplan-Meier with Greenwood's 95 % band, unended jobs censored; below, the \
-         jobs that are still followed just before each time."
-    } else {
-        ""
+    let how = match what {
+        What::JobSurvival if censoring.censored == Some(0) => {
+            " No job is open at the end: one minus the distribution, with Greenwood's 95 % band; below, \
+             the jobs that last at least so long."
+        }
+        What::JobSurvival => {
+            " Kaplan-Meier with Greenwood's 95 % band, unended jobs censored; below, the \
+             jobs that are still followed just before each time."
+        }
+        _ => "",
     };
     let spread = match (group_by, outcome_of) {
         (None, _) if !ends_known => "; the log does not record how jobs ended".to_owned(),
@@ -188,7 +242,7 @@ pub(crate) fn chart(
     LineChart {
         title: title(what).to_owned(),
         caption: format!(
-            "{}{} {}{spread}.{how}{}{}",
+            "{}{} {}{spread}.{how}{}{}{}{}",
             // Without censored jobs they are those of the durations, but for the interpolation.
             if what == What::JobSurvival && censoring.censored == Some(0) {
                 String::new()
@@ -197,6 +251,8 @@ pub(crate) fn chart(
             },
             digits::grouped(parts[0].1.count(|_| true)),
             what.of(),
+            at_zero(parts, question),
+            too_few(parts, question),
             not_drawn(parts, question),
             edges::ending(&edges_of(what, censoring))
         ),
@@ -251,6 +307,33 @@ pub(crate) fn from_first_to_last(
 mod tests {
     use super::*;
     use crate::studies::counted::Edges;
+
+    #[test]
+    fn outcomes_of_few_values_have_no_curve_and_values_of_zero_are_told() {
+        let part = |outcome: &'static str, zeros: usize, others: usize| {
+            let value = |amount: i64| Value::new(amount, Edges::default());
+            let values = vec![value(0); zeros].into_iter().chain(vec![value(9); others]);
+            (Part { group: None, outcome }, Counted::from(values.collect::<Vec<Value>>()))
+        };
+        let question = Question::plain(What::Attempts);
+        let own = [part("all", 80, 320), part("failed", 0, 371), part("other", 0, 29)];
+        let parts: Vec<&(Part, Counted)> = own.iter().collect();
+        let names = |parts: &[&(Part, Counted)]| -> Vec<String> {
+            lines(parts, question).into_iter().map(|line| line.name).collect()
+        };
+        assert_eq!(names(&parts), ["all", "failed"]);
+        assert_eq!(
+            at_zero(&parts, question),
+            " At 0, which is the left edge of the axis: all 20.0 %."
+        );
+        let said = " Outcomes of fewer than 30 tasks have no curve: other.";
+        assert_eq!(too_few(&parts, question), said);
+        // Of a small trace all are drawn.
+        let own = [part("all", 0, 40), part("failed", 0, 36), part("other", 0, 4)];
+        let parts: Vec<&(Part, Counted)> = own.iter().collect();
+        assert_eq!(names(&parts), ["all", "failed", "other"]);
+        assert_eq!((too_few(&parts, question), at_zero(&parts, question)), Default::default());
+    }
 
     #[test]
     fn the_first_and_the_last_share_are_found() {

@@ -6,6 +6,7 @@ use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
 use super::answer::{CHANCE_OF, DescribeAnswer, DescribedRow};
+use super::beside::{StartedWaits, Tick, started, ticks};
 use super::charts::{
     by_group, chart, from_first_to_last, lines, numbers_at_risk, shortened, title,
 };
@@ -45,6 +46,10 @@ pub struct Described {
     /// The points of the curves in the chart; `None` if the table has them itself.
     pub curves: Option<RecordBatch>,
     pub chart: Chart,
+    /// Shares at round amounts.
+    pub ticks: Vec<Tick>,
+    /// The waits of tasks that started.
+    pub started: Option<StartedWaits>,
     /// The note if the log records no wait, or no status, of any job.
     pub assumed: Option<String>,
 }
@@ -131,6 +136,8 @@ impl Described {
             quantiles: "R-7".into(),
             censoring: self.censoring,
             terms: Terms::of(given),
+            ticks: self.ticks.clone(),
+            started: self.started.clone(),
             nothing: self.assumed.clone().or_else(|| is_empty.then(nothing)),
             rows,
         }
@@ -243,7 +250,30 @@ pub(super) fn of_samples(lake: &Lake, question: Question, mut samples: Samples) 
         _ => None,
     };
     let assumed = assumed.filter(|waits| waits.of_all).map(|waits| waits.note);
-    Described { question, censoring, parts, table, curves, chart, assumed }
+    let (ticks, started) = (ticks(&parts, question), started(&parts[0].1, question));
+    Described { question, censoring, parts, table, curves, chart, ticks, started, assumed }
+}
+
+/// What the band of chances does not know.
+const ALIKE: &str = "Tasks of one job end alike: where jobs have many tasks, single jobs move the \
+    curve, and the band, which takes tasks as independent, is too narrow";
+
+/// A line for each of the largest groups, up to the number of events that `least` tasks have.
+#[expect(clippy::cast_precision_loss, reason = "a place on paper")]
+fn lines_of_chances(rows: &[Chance], sizes: &[(u64, String)], least: u64) -> Vec<Line> {
+    let line = |((_, group), tone): (&(u64, String), Tone)| {
+        let own = || rows.iter().filter(|row| row.group == *group && least <= row.tasks);
+        Line {
+            name: if group == "all" { "all tasks".to_owned() } else { shortened(group) },
+            points: own().map(|row| (row.events as f64, 100.0 * row.chance)).collect(),
+            band: own()
+                .map(|row| (row.events as f64, 100.0 * row.chance_low, 100.0 * row.chance_high))
+                .collect(),
+            tone,
+            stroke: Stroke::Straight,
+        }
+    };
+    sizes.iter().zip(Tone::SERIES).map(line).collect()
 }
 
 pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Described {
@@ -276,23 +306,6 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
     sizes.sort_by_key(|size| std::cmp::Reverse(size.0));
     // The band of a few tasks is so wide that it would flatten the curve.
     let least = sizes.first().map_or(0, |size| if size.0 < CHANCE_OF { 0 } else { CHANCE_OF });
-    #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
-    let lines = sizes
-        .iter()
-        .zip(Tone::SERIES)
-        .map(|((_, group), tone)| {
-            let own = || rows.iter().filter(|row| row.group == *group && least <= row.tasks);
-            Line {
-                name: if group == "all" { "all tasks".to_owned() } else { shortened(group) },
-                points: own().map(|row| (row.events as f64, 100.0 * row.chance)).collect(),
-                band: own()
-                    .map(|row| (row.events as f64, 100.0 * row.chance_low, 100.0 * row.chance_high))
-                    .collect(),
-                tone,
-                stroke: Stroke::Straight,
-            }
-        })
-        .collect();
     let while_enough = if least == 0 {
         String::new()
     } else {
@@ -301,15 +314,15 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
     let chart = Chart::Lines(LineChart {
         title: title(what).to_owned(),
         caption: format!(
-            "{}Of the tasks with at least this many events whose job has ended, the share whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out.{while_enough}{}",
+            "{}Of the tasks with at least this many events whose job has ended, the share whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out.{while_enough} {ALIKE}.{}",
             from_first_to_last(&rows, &sizes, least),
             by_group(group_by),
             edges::ending(&edges::sentence(&censoring)),
         ),
         x_axis: "events of the task so far".to_owned(),
-        y_axis: "tasks whose job finished (%)".to_owned(),
+        y_axis: "chance that the job finishes (%)".to_owned(),
         x_scale: Scale::Log,
-        lines,
+        lines: lines_of_chances(&rows, &sizes, least),
     });
     let mut frame = Frame::default();
     if let Some(group_by) = group_by {
@@ -318,5 +331,15 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
     let table = chances_table(frame, &rows);
     let question = Question { censored: Censored::Exclude, ..question };
     let (parts, curves) = (Vec::new(), None);
-    Described { question, censoring, parts, table, curves, chart, assumed: None }
+    Described {
+        question,
+        censoring,
+        parts,
+        table,
+        curves,
+        chart,
+        ticks: Vec::new(),
+        started: None,
+        assumed: None,
+    }
 }

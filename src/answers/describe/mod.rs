@@ -3,6 +3,7 @@
 //! In: a lake and a question. Out: a summary per outcome, the curves, and what is censored.
 
 mod answer;
+mod beside;
 mod charts;
 mod described;
 mod parts;
@@ -17,6 +18,7 @@ use crate::schema::Table;
 use crate::studies::samples::What;
 
 pub use answer::DescribeAnswer;
+pub use beside::{StartedWaits, Tick};
 pub use described::{Described, describe, described};
 pub use parts::{Part, edges_of};
 pub use plan::{Censored, DescribePlan, Question, question};
