@@ -64,6 +64,7 @@ mod suggested;
 pub(crate) mod tables;
 mod terms;
 mod text;
+mod ticks;
 mod used;
 pub(crate) mod users;
 mod waits;

@@ -16,12 +16,13 @@ use super::replay::context;
 use super::settings::flatten;
 use super::tables::{FOLDED_ROWS, stored_table};
 use super::text::{caption, escape, gpu_time, sentence, sentence_ends};
+use super::ticks::{self, described};
 use crate::answers::classify::{self, ClassifyAnswer};
 use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
 use crate::answers::study::Topic;
 use crate::answers::sweep::{SweepAnswer, SweepSettings, lost_jobs};
-use crate::answers::{describe, list, replay, sweep};
+use crate::answers::{list, replay, sweep};
 use crate::results::kind::{Kind, Pages};
 use crate::results::{Picture, Stored, Table};
 
@@ -58,7 +59,8 @@ pub(super) fn page(
     let (links, assumed) = (Links::of(all), Assumed::of(all));
     let scopes: Vec<String> = shown.iter().map(|(kind, result)| result.scope(kind)).collect();
     head.push_str(&assumed.said(&scopes));
-    let [mut body, mut same, mut constant, mut unknown] = [const { String::new() }; 4];
+    let [mut body, mut same, mut unknown] = [const { String::new() }; 3];
+    let mut constant: Vec<Shown<'_>> = Vec::new();
     for (place, &(kind, result)) in shown.iter().enumerate() {
         let before = shown[..place].iter().find(|(_, other)| is_same(result, other));
         if nothing(result).is_some() {
@@ -66,7 +68,7 @@ pub(super) fn page(
         } else if before.is_some() {
             same.push_str(&item(kind, result, before.map(|own| own.1)));
         } else if is_constant(result) {
-            constant.push_str(&item(kind, result, None));
+            constant.push((kind, result));
         } else {
             body.push_str(&section(kind, (result, all), (&links, &assumed))?);
         }
@@ -79,7 +81,7 @@ pub(super) fn page(
     };
     let unknown = list("Unknown for this trace", &unknown);
     let same = list("Results with the same numbers as one above", &same)
-        + &list("Quantities that hardly vary", &constant);
+        + &in_one("Quantities that hardly vary", &constant);
     // What leaves the question of the page open comes before what is known besides.
     let body = if has_answer(shown) {
         format!("{head}{body}{same}{unknown}")
@@ -138,6 +140,27 @@ fn item(kind: &Kind<'_>, result: &Stored, same_as: Option<&Stored>) -> String {
             format!(" <span class=\"source\">Data:{files}</span>")
         },
         if is_answered { computed(result) } else { String::new() }
+    )
+}
+
+/// Results that need only one sentence each, as one paragraph; empty without any.
+fn in_one(heading: &str, results: &[Shown<'_>]) -> String {
+    if results.is_empty() {
+        return String::new();
+    }
+    let (mut said, mut files, mut how) = (String::new(), Vec::new(), String::new());
+    for (kind, result) in results {
+        let own = answer(kind, result).unwrap_or_else(|| caption(&result.name));
+        let (id, own) = (escape(&result.name), sentence(own.trim_end_matches('.')));
+        let _ = write!(said, "<span id=\"{id}\">{own}</span>. ");
+        files.extend(linked_files(result));
+        let _ = writeln!(how, "<p>{}</p>\n{}", escape(&caption(&result.name)), computed(result));
+    }
+    format!(
+        "<section>\n<h2>{heading}</h2>\n<p>{}</p>\n<p class=\"source\">Data: {}</p>\n\
+        <details><summary>How they were computed</summary>\n{how}</details>\n</section>\n",
+        said.trim_end(),
+        files.join(", ")
     )
 }
 
@@ -201,6 +224,14 @@ fn section(
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::waited(result, all));
     }
+    // A survival curve without censoring shows no more than the distribution.
+    if described(result).is_some_and(DescribeAnswer::repeats_durations) {
+        let files = linked_files(result).join(", ");
+        let _ = writeln!(body, "<p class=\"source\">Data: {files}</p>");
+        body.push_str(&computed(result));
+        body.push_str("</section>\n");
+        return Ok(body);
+    }
     body.push_str(&figures(kind, result, &scope)?);
     body.push_str(&super::names::meanings(kind, result));
     if kind.pages == Some(Pages::Users) {
@@ -210,6 +241,12 @@ fn section(
     for table in in_order(result, kind).filter_map(|table| recorded(table, &unrecorded)) {
         let table = with_requests(&table, result.whole.source.as_deref());
         let table = &*with_parts(result, &table);
+        if let Some(short) = ticks::in_place_of(result, table) {
+            body.push_str(&short);
+            continue;
+        }
+        let some = ticks::some_rows(result, table);
+        let table = some.as_ref().unwrap_or(table);
         let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
         if result.name == sweep::KIND.name && table.file == "sweep.csv" {
             let answer = result.found::<SweepAnswer>();
@@ -217,6 +254,7 @@ fn section(
             body.push_str(&what_if(table, about, result.whole.chosen::<SweepSettings>().price));
         }
         body.push_str(&stored_table(&caption, table, "", links, &indices, unit_of(result)));
+        body.push_str(if some.is_some() { ticks::ONLY_SOME } else { "" });
     }
     body.push_str(&added_up(result, all));
     let json = format!("{}.json", result.name);
@@ -243,6 +281,15 @@ fn in_order<'a>(result: &'a Stored, kind: &Kind<'_>) -> impl Iterator<Item = &'a
     let mut tables: Vec<&Table> = result.tables.iter().collect();
     tables.sort_by_key(place);
     tables.into_iter()
+}
+
+/// Links to the tables of a result.
+fn linked_files(result: &Stored) -> Vec<String> {
+    let files = result.tables.iter().map(|table| {
+        let file = escape(&table.file);
+        format!("<a href=\"data/{file}\">{file}</a>")
+    });
+    files.collect()
 }
 
 /// The place, above the table of a sweep, where the script offers a price of a harmed job and a
@@ -305,8 +352,7 @@ fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
 
 /// Whether all described values are the same, such as one task in every job.
 fn is_constant(result: &Stored) -> bool {
-    let is_described = describe::KINDS.iter().any(|kind| kind.name == result.name);
-    is_described && result.found().is_some_and(DescribeAnswer::needs_no_table)
+    described(result).is_some_and(DescribeAnswer::needs_no_table)
 }
 
 /// How a result was computed: what was assumed, every definition and choice, the command to run it

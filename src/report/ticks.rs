@@ -1,0 +1,139 @@
+//! The shares of a distribution at round amounts, in place of its curve, which the chart and the
+//! file have.
+//!
+//! In: a stored result of `describe`. Out: a table with a row per outcome as HTML, or the rows of a
+//! long table at round numbers of events.
+
+use super::html::{self, Cell};
+use super::text::{caption, escape, lasting};
+use crate::answers::describe::{self, DescribeAnswer, Tick};
+use crate::digits::grouped;
+use crate::results::{Stored, Table};
+use crate::studies::samples::What;
+
+/// The answer of a result that describes a distribution.
+pub(super) fn described(result: &Stored) -> Option<&DescribeAnswer> {
+    let is_described = describe::KINDS.iter().any(|kind| kind.name == result.name);
+    is_described.then(|| result.found::<DescribeAnswer>()).flatten()
+}
+
+/// What a page has instead of a table of curves; `None` for other tables, and for a survival curve
+/// without such shares, which older results and groups lack.
+pub(super) fn in_place_of(result: &Stored, table: &Table) -> Option<String> {
+    let answer = described(result)?;
+    let is_survival = answer.what == What::JobSurvival && !answer.ticks.is_empty();
+    if !is_survival && table.file != format!("{}-curves.csv", result.name) {
+        return None;
+    }
+    let file = escape(&table.file);
+    let source = format!(
+        "<p class=\"source\">Data: <a href=\"data/{file}\">{file}</a>, with the whole curves</p>\n"
+    );
+    let end = if is_survival { "share that lasts longer" } else { "share at or below" };
+    Some(of_ticks(&format!("{}: {end}", caption(&result.name)), answer) + &source)
+}
+
+/// The name of an amount in a heading.
+fn name_of(value: f64, what: What) -> String {
+    const TIMES: [(f64, &str); 8] = [
+        (1.0, "1 s"),
+        (10.0, "10 s"),
+        (60.0, "1 min"),
+        (600.0, "10 min"),
+        (3600.0, "1 h"),
+        (21_600.0, "6 h"),
+        (86_400.0, "1 d"),
+        (864_000.0, "10 d"),
+    ];
+    if what.is_time() {
+        let known = TIMES.iter().find(|(time_s, _)| *time_s == value);
+        return known.map_or_else(|| lasting(value), |(_, name)| (*name).to_owned());
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
+    let count = grouped(value as u64);
+    if what == What::Estimates { format!("{count} %") } else { count }
+}
+
+fn share_of(tick: &Tick) -> Option<f64> {
+    tick.share_at_or_below.or(tick.share)
+}
+
+/// A row for each outcome and a column for each amount, without those at which all or none of the
+/// values of every outcome are passed; empty without any.
+fn of_ticks(caption: &str, answer: &DescribeAnswer) -> String {
+    let (mut outcomes, mut values): (Vec<&str>, Vec<f64>) = (Vec::new(), Vec::new());
+    for tick in &answer.ticks {
+        if !outcomes.contains(&tick.outcome.as_str()) {
+            outcomes.push(&tick.outcome);
+        }
+        if !values.contains(&tick.value) {
+            values.push(tick.value);
+        }
+    }
+    let at = |value: f64| answer.ticks.iter().filter(move |tick| tick.value == value);
+    let differs = |value: &f64| {
+        let is_between = |share: f64| 0.0 < share && share < 1.0;
+        at(*value).filter_map(share_of).any(is_between)
+    };
+    values.retain(differs);
+    if values.is_empty() {
+        return String::new();
+    }
+    let names = values.iter().map(|value| name_of(*value, answer.what));
+    let header: Vec<String> = ["outcome of the job".to_owned()].into_iter().chain(names).collect();
+    let cell = |outcome: &str, value: f64| {
+        let share = at(value).find(|tick| tick.outcome == outcome).and_then(share_of);
+        Cell::share(&share.map_or_else(String::new, |share| share.to_string()))
+    };
+    let row = |outcome: &&str| -> Vec<Cell> {
+        let cells = values.iter().map(|value| cell(outcome, *value));
+        [Cell::name(outcome)].into_iter().chain(cells).collect()
+    };
+    let rows: Vec<Vec<Cell>> = outcomes.iter().map(row).collect();
+    html::named_table(caption, &header, str::to_owned, &rows)
+}
+
+/// Numbers of events of which a page has a row.
+const EVENTS: [&str; 8] = ["1", "2", "5", "10", "20", "50", "100", "200"];
+
+/// The rows of the chances to finish at round numbers of events; `None` for other tables, and if the
+/// table is short.
+pub(super) fn some_rows(result: &Stored, table: &Table) -> Option<Table> {
+    let answer = described(result)?;
+    let is_long = answer.what == What::FinishGivenEvents && EVENTS.len() < table.row_count;
+    let place = table.header.iter().position(|column| column == "events").filter(|_| is_long)?;
+    let is_round =
+        |row: &&Vec<String>| row.get(place).is_some_and(|events| EVENTS.contains(&events.as_str()));
+    let rows: Vec<Vec<String>> = table.rows.iter().filter(is_round).cloned().collect();
+    Some(Table { row_count: rows.len(), rows, ..table.clone() })
+}
+
+/// What is said below the table of some rows.
+pub(super) const ONLY_SOME: &str =
+    "<p class=\"source\">The file also has the other numbers of events.</p>\n";
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_table_has_the_amounts_at_which_outcomes_differ() {
+        let tick = |outcome: &str, value: f64, share: f64| json!({"outcome": outcome, "value": value, "share_at_or_below": share});
+        let answer: DescribeAnswer = serde_json::from_value(json!({
+            "what": "waiting", "unit": "s", "quantiles": "R-7", "censoring": {"of": "tasks"},
+            "rows": [], "ticks": [
+                tick("all", 1.0, 0.0), tick("all", 60.0, 0.25), tick("all", 86_400.0, 1.0),
+                tick("failed", 1.0, 0.0), tick("failed", 60.0, 1.0), tick("failed", 86_400.0, 1.0),
+            ],
+        }))
+        .unwrap();
+        let html = of_ticks("Waits: share at or below", &answer);
+        assert!(html.contains(">1 min<") && !html.contains(">1 s<"), "{html}");
+        assert!(!html.contains(">1 d<") && html.matches("<tr").count() == 3, "{html}");
+        assert!(html.contains("25.00 %") && html.contains(">failed<"), "{html}");
+        let none = DescribeAnswer { ticks: Vec::new(), ..answer };
+        assert_eq!(of_ticks("x", &none), "");
+    }
+}
