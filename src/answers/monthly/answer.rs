@@ -10,7 +10,7 @@ use crate::digits::{counted, grouped, lasting, six_digits};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::studies::ledger::UNKNOWN;
-use crate::studies::meter::CpuDefinition;
+use crate::studies::meter::{CpuDefinition, Meter};
 
 /// The answer of `monthly`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -75,6 +75,9 @@ pub struct MonthlyAnswer {
     pub accounts: TableRows<OfAccount>,
     /// The users who used most.
     pub users: TableRows<Value>,
+    /// The accounts of each user with several, for as many users as have pages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accounts_of_users: Vec<AccountsOfUser>,
     /// Waits by queue and size of the job.
     pub waits: TableRows<OfSize>,
     /// How jobs ended, and why.
@@ -99,6 +102,16 @@ pub struct MostOfUser {
     pub jobs: u64,
     /// Those that did not finish.
     pub not_finished_jobs: u64,
+}
+
+/// The accounts of a user.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccountsOfUser {
+    /// The user.
+    pub user: String,
+    /// Its accounts, the one with most CPU time first.
+    pub accounts: Vec<String>,
 }
 
 /// The users who wasted most.
@@ -190,9 +203,51 @@ pub(super) fn used_of_limits(rows: &[(&str, f64, f64)]) -> Option<String> {
     Some(said + &without.unwrap_or_default())
 }
 
+/// Half of the attempts ran for at most this share of their limit: then limits say little.
+const FAR: f64 = 0.05;
+
+/// The fewest attempts of a queue whose limit is told.
+const LIMITS_OF: u64 = 10;
+
+/// `Limits say little of running times: 3 d in queue black and 125 d in queue croutons, while the median
+/// runs take 3.88 min and 32.8 min`: the medians of the queues with most attempts.
+fn far_limits(mut rows: Vec<OfQueue>) -> Option<String> {
+    const QUEUES: usize = 2;
+    rows.retain(|row| LIMITS_OF <= row.attempts);
+    rows.sort_by_key(|row| std::cmp::Reverse(row.attempts));
+    let known = rows.iter().filter_map(|row| {
+        let queue = match row.queue.as_str() {
+            UNKNOWN => "in the median".to_owned(),
+            name => format!("in queue {name}"),
+        };
+        Some((format!("{} {queue}", lasting(row.limit_s_median?)), lasting(row.run_s_median?)))
+    });
+    let (limits, runs): (Vec<String>, Vec<String>) = known.take(QUEUES).unzip();
+    let take = match runs.len() {
+        0 => return None,
+        1 => "run takes",
+        _ => "runs take",
+    };
+    Some(format!(
+        "Limits say little of running times: {}, while the median {take} {}",
+        limits.join(" and "),
+        runs.join(" and ")
+    ))
+}
+
 impl MonthlyAnswer {
-    /// How many attempts reached their time limit, and what share of all CPU time they used.
-    fn reached(&self) -> Option<String> {
+    /// Whether the log covers less than two whole months, so that there are none to compare.
+    pub(crate) fn has_few_months(&self) -> bool {
+        self.months.len() < 2 + self.months_in_part.len()
+    }
+
+    /// What attempts did with CPU time: used it, or requested it.
+    const fn verb(&self) -> &'static str {
+        Meter::Cpu(self.cpu).verb()
+    }
+
+    /// How many attempts reached their time limit, and their share of all CPU time.
+    fn reached(&self) -> Option<(String, f64)> {
         let sums = self.limits.iter().fold((0, 0.0), |sums, row| {
             (sums.0 + row.reached, sums.1 + row.reached_cpu_h * 3600.0)
         });
@@ -202,12 +257,17 @@ impl MonthlyAnswer {
             _ => format!("{} attempts that reached their time limit", grouped(attempts)),
         };
         let share = share_of(Some(cpu_s), Some(self.total))?;
-        Some(format!(". {} used {} of all CPU time", capital(&who), percent(share)))
+        Some((format!("{who} {} {} of all CPU time", self.verb(), percent(share)), share))
     }
 
     /// What was used of time limits: by the median attempt, and of all processor time that limits allow.
     fn limits(&self) -> Option<String> {
         let rows: Vec<OfQueue> = self.limits.iter().collect();
+        if self.limit_used_median.is_some_and(|share| share <= FAR)
+            && let Some(said) = far_limits(rows.clone())
+        {
+            return Some(format!(". {said}"));
+        }
         let rows = rows.iter().map(|row| (row.queue.as_str(), row.asked_cpu_h, row.used_cpu_h));
         let used = used_of_limits(&rows.collect::<Vec<_>>())?;
         let median = self.limit_used_median.map_or_else(String::new, |share| {
@@ -283,8 +343,16 @@ impl MonthlyAnswer {
         let first = self.accounts.iter().next()?;
         let waits = self.waits().map_or_else(String::new, |said| format!(". {said}"));
         let longest = self.waited_longest().unwrap_or_default();
-        let [reached, limits] = [self.reached(), self.limits()].map(Option::unwrap_or_default);
+        let limits = self.limits().unwrap_or_default();
         let wasted = Some(self.total_wasted).filter(|&wasted| 0.0 < wasted);
+        // Without waste, attempts that ended at their limit are what is most telling.
+        let [at_limit, reached] = match self.reached() {
+            Some((said, share)) if wasted.is_none() && NAMED <= share => {
+                [format!("; {said}"), String::new()]
+            }
+            Some((said, _)) => [String::new(), format!(". {}{}", capital(&said), self.resumed())],
+            None => Default::default(),
+        };
         let [wasted, late] = wasted.map_or_else(Default::default, |wasted| {
             let late = format!(
                 ". {} of what was wasted was in runs of {} or more{}",
@@ -303,10 +371,11 @@ impl MonthlyAnswer {
         });
         let amount = format!("{} {}", six_digits(total), self.unit);
         let used = match self.accounts.len() as u64 {
-            1 => format!("{} {} used {amount}", capital(self.noun()), first.account),
+            1 => format!("{} {} {} {amount}", capital(self.noun()), first.account, self.verb()),
             all => format!(
-                "{} used {amount}, {} {} most ({})",
+                "{} {} {amount}, {} {} most ({})",
                 capital(&counted(all, self.noun())),
+                self.verb(),
                 self.noun(),
                 first.account,
                 percent(first.share?)
@@ -318,11 +387,20 @@ impl MonthlyAnswer {
             ""
         };
         Some(format!(
-            "{used}{wasted}. That is from {} to {} ({}){rows}{late}{waits}{longest}{reached}{limits}",
+            "{used}{wasted}{at_limit}. That is from {} to {} ({}){rows}{late}{waits}{longest}{reached}{limits}",
             self.from_date,
             self.to_date,
             lasting(self.length_s),
         ))
+    }
+
+    /// That what attempts at their limit did may not be lost, if it counts as wasted.
+    fn resumed(&self) -> &'static str {
+        if 0.0 < self.total_wasted {
+            " (where such a job goes on from a checkpoint, it is not wasted)"
+        } else {
+            ""
+        }
     }
 
     /// The reasons with much of what was wasted, the largest first; empty if the log has none.
@@ -371,10 +449,71 @@ mod tests {
     }
 
     #[test]
+    fn limits_far_above_running_times_are_told_of_two_queues() {
+        let row = |queue: &str, attempts: u64, limit_s: f64, run_s: f64| OfQueue {
+            queue: queue.to_owned(),
+            attempts,
+            limit_s_median: Some(limit_s),
+            run_s_median: Some(run_s),
+            ..OfQueue::default()
+        };
+        let rows = [
+            row("short", 9, 60.0, 30.0),
+            row("croutons", 1011, 10_800_000.0, 1968.0),
+            row("black", 10_182, 259_200.0, 232.8),
+            row("chapti", 20, 10_800_000.0, 6600.0),
+        ];
+        let two = far_limits(rows.to_vec()).unwrap();
+        assert_eq!(
+            two,
+            "Limits say little of running times: 3 d in queue black and 125 d in queue croutons, while \
+            the median runs take 3.88 min and 32.8 min"
+        );
+        let one = far_limits(vec![row(UNKNOWN, 20, 259_200.0, 60.0)]).unwrap();
+        assert!(one.ends_with(": 3 d in the median, while the median run takes 60 s"), "{one}");
+        assert_eq!(far_limits(rows[..1].to_vec()), None);
+        let answer: MonthlyAnswer = serde_json::from_value(json!({
+            "limit_used_median": 0.001,
+            "limits": [{"queue": "black", "attempts": 20, "limit_s_median": 259_200.0,
+                "run_s_median": 60.0, "asked_cpu_h": 900.0, "used_cpu_h": 1.0}],
+        }))
+        .unwrap();
+        let said = answer.limits().unwrap();
+        assert!(said.starts_with(". Limits say little") && !said.contains("Half of"), "{said}");
+    }
+
+    #[test]
+    fn attempts_at_their_limit_come_first_where_no_waste_is_known() {
+        let answer = |total_wasted: f64, months: &[&str]| -> MonthlyAnswer {
+            let months: Vec<Value> = months.iter().map(|month| json!({"month": month})).collect();
+            serde_json::from_value(json!({
+                "cpu": "slots", "from_date": "2005-11-20", "to_date": "2005-12-02",
+                "length_s": 86_400.0, "total": 36_000.0, "unit": "processor-s", "months": months,
+                "months_in_part": ["2005-11", "2005-12"], "total_wasted": total_wasted,
+                "accounts": [{"account": "4", "share": 1.0}],
+                "limits": [{"queue": "a", "reached": 2, "reached_cpu_h": 2.5}],
+            }))
+            .unwrap()
+        };
+        let said = answer(0.0, &["2005-11", "2005-12"]).sentence().unwrap();
+        assert_eq!(
+            said,
+            "Account 4 used 36,000 processor-s; 2 attempts that reached their time limit used 25.0 % of \
+            all CPU time. That is from 2005-11-20 to 2005-12-02 (24 h)"
+        );
+        let said = answer(9.0, &[]).sentence().unwrap();
+        assert!(said.contains(". 2 attempts that reached their time limit used 25.0 %"), "{said}");
+        assert!(answer(0.0, &["2005-11", "2005-12"]).has_few_months());
+        assert!(answer(0.0, &["2005-11", "2005-12", "2006-01"]).has_few_months());
+        assert!(!answer(0.0, &["2005-11", "2005-12", "2006-01", "2006-02"]).has_few_months());
+    }
+
+    #[test]
     fn attempts_that_reached_their_limit_are_told_with_the_dates() {
         let answer: MonthlyAnswer = serde_json::from_value(json!({
+            "cpu": "requested",
             "from_date": "2016-12-21", "to_date": "2017-01-01", "length_s": 959_040.0,
-            "total": 360_000.0, "unit": "processor-s", "limit_used_median": 0.009,
+            "total": 360_000.0, "unit": "processor-s", "limit_used_median": 0.09,
             "accounts": [{"account": "taifl", "share": 0.5}, {"account": "calla", "share": 0.5}],
             "jobs": 12, "wait_s_median": 90.0, "wait_s_p95": 7_200.0, "not_finished_jobs": 11,
             "most_not_finished": {"user": "honbu", "jobs": 11, "not_finished_jobs": 10},
@@ -393,14 +532,14 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "2 accounts used 360,000 processor-s, account taifl most (50.0 %); 25.0 % of all CPU time was wasted by \
+            "2 accounts requested 360,000 processor-s, account taifl most (50.0 %); 25.0 % of all CPU time was wasted by \
             attempts that did not finish, of that 80.0 % by 12 attempts of jobs that ended as TIMEOUT, 12.0 % by \
             1 attempt of jobs that ended as CANCELLED. That is from 2016-12-21 to 2017-01-01 (11.1 d). 50.0 % of what was \
             wasted was in runs of 60 min or more; users ovenb and sancr wasted 88.9 % of it. Half of the \
             jobs that started had waited for at most 90 s, and 95 % for at most 7,200 s; 10 of 11 jobs that did \
             not finish are of one user, honbu, who has 11 jobs in all. Jobs of 5-16 processors in queue \
-            a waited longest: 120 s in the median, 10 jobs (of sizes and queues with 10 jobs or more). 9 attempts that reached their time limit used \
-            12.5 % of all CPU time. Half of the attempts with a time limit ran for at most 0.9 % of their \
+            a waited longest: 120 s in the median, 10 jobs (of sizes and queues with 10 jobs or more). 9 attempts that reached their time limit \
+            requested 12.5 % of all CPU time (where such a job goes on from a checkpoint, it is not wasted). Half of the attempts with a time limit ran for at most 9.0 % of their \
             limit. Attempts with a time limit ran for 10.0 % of the processor time that their limits allow"
         );
     }

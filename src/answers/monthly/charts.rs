@@ -4,10 +4,12 @@
 use super::Months;
 use super::answer::used_of_limits;
 use super::units::{by_use, hours};
+use crate::answers::load::WAITS_MIN;
 use crate::answers::sentences::{self, capital, short};
 use crate::charts::{Bar, BarChart, Chart, Tone};
 use crate::digits::{counted, grouped, grouped_decimal, lasting};
 use crate::studies::load::jobs::FateRow;
+use crate::studies::meter::Meter;
 use crate::studies::monthly::{Limits, Sums};
 use crate::units::CpuTime;
 
@@ -22,7 +24,7 @@ const TONES: [Tone; 7] =
 /// The charts that have bars, by the stem of their files.
 pub(super) fn all(months: &Months) -> Vec<(String, Chart)> {
     let charts = [
-        ("monthly-use", by_month(months)),
+        ("monthly-use", if months.are_few() { by_account(months) } else { by_month(months) }),
         ("monthly-users", users(months)),
         ("monthly-waits", waits(months)),
         ("monthly-limits", limits(months)),
@@ -45,6 +47,40 @@ fn percent(share: Option<f64>) -> String {
     share.map_or_else(String::new, sentences::label)
 }
 
+/// The accounts with most CPU time over a log without months to compare.
+fn by_account(months: &Months) -> BarChart {
+    let accounts = by_use(months.monthly.by_account());
+    let all = accounts.iter().map(|row| row.1.used.cpu).sum::<CpuTime>();
+    let uses = accounts.iter().map(|row| (row.0, row.1.used.cpu));
+    let kind = capital(months.noun());
+    let found = heaviest((kind.as_str(), verb(months)), uses, all);
+    let known = accounts.iter().filter(|(_, sums)| sums.used.cpu != CpuTime::ZERO);
+    let bars = known.take(BARS_SHOWN).map(|(name, sums)| Bar {
+        label: named(months.noun(), name),
+        value: hours(sums.used.cpu),
+        note: percent(sums.used.cpu.share_of(all)),
+        tone: Tone::Blue,
+    });
+    let bars: Vec<Bar> = bars.collect();
+    BarChart {
+        title: format!("CPU time by {}", months.noun()),
+        caption: format!(
+            "{found}{}The {} with most CPU time, of {} in total; the text at a bar is the share of all CPU \
+            time.",
+            covered(months),
+            counted(bars.len() as u64, months.noun()),
+            grouped(accounts.len() as u64),
+        ),
+        value_axis: format!("CPU time ({})", months.units[1]),
+        bars,
+    }
+}
+
+/// What users did with CPU time: used it, or requested it.
+fn verb(months: &Months) -> &'static str {
+    Meter::Cpu(months.cpu).verb()
+}
+
 /// The accounts of each month with most CPU time.
 fn by_month(months: &Months) -> BarChart {
     let monthly = &months.monthly;
@@ -53,8 +89,9 @@ fn by_month(months: &Months) -> BarChart {
     let most = (BARS_SHOWN / shown.max(1)).max(1);
     let accounts = by_use(monthly.by_account());
     let all = accounts.iter().map(|row| row.1.used.cpu).sum::<CpuTime>();
-    let found =
-        heaviest(&capital(months.noun()), accounts.iter().map(|row| (row.0, row.1.used.cpu)), all);
+    let uses = accounts.iter().map(|row| (row.0, row.1.used.cpu));
+    let kind = capital(months.noun());
+    let found = heaviest((kind.as_str(), verb(months)), uses, all);
     let names: Vec<&str> = accounts.iter().map(|row| row.0).collect();
     let tone = |name: &str| {
         let place = names.iter().position(|known| *known == name).unwrap_or(0);
@@ -114,7 +151,8 @@ fn users(months: &Months) -> BarChart {
     let all = by_use(all);
     let whole = all.iter().map(|row| row.1.used.cpu).sum::<CpuTime>();
     let all_wasted = all.iter().map(|row| row.1.wasted.cpu).sum::<CpuTime>();
-    let found = heaviest("User", all.iter().map(|row| (row.0, row.1.used.cpu)), whole);
+    let uses = all.iter().map(|row| (row.0, row.1.used.cpu));
+    let found = heaviest(("User", verb(months)), uses, whole);
     let shown = all.into_iter().take(months.plan.users.min(BARS_SHOWN));
     let bars = shown.map(|(name, sums)| Bar {
         label: named("user", name),
@@ -147,20 +185,16 @@ fn users(months: &Months) -> BarChart {
     }
 }
 
-/// The fewest waits of a queue and size that are drawn: of fewer, the 95 % quantile is about the
-/// longest.
-const WAITS_OF: u64 = 20;
-
 /// The queues and sizes with enough waits, and a sentence about the others; all if none has enough.
 fn of_enough(all: Vec<(f64, &str, FateRow)>) -> (Vec<(f64, &str, FateRow)>, String) {
     let (enough, few): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|(.., row)| WAITS_OF <= row.jobs_with_wait);
+        all.into_iter().partition(|(.., row)| WAITS_MIN <= row.jobs_with_wait);
     match (enough.is_empty(), few.len()) {
         (true, _) => (few, String::new()),
         (false, 0) => (enough, String::new()),
         (false, count) => {
             let groups = counted(count as u64, "group");
-            (enough, format!(" Left out: {groups} of fewer than {WAITS_OF} jobs."))
+            (enough, format!(" Left out: {groups} of fewer than {WAITS_MIN} jobs."))
         }
     }
 }
@@ -243,7 +277,7 @@ fn limits(months: &Months) -> BarChart {
 
 /// `User honbu used most, 30.3 % of all. `; empty if there are fewer than two.
 fn heaviest<'a>(
-    kind: &str,
+    (kind, verb): (&str, &str),
     mut by_use: impl ExactSizeIterator<Item = (&'a str, CpuTime)>,
     all: CpuTime,
 ) -> String {
@@ -252,7 +286,7 @@ fn heaviest<'a>(
     }
     let share = by_use.next().and_then(|(name, cpu)| Some((name, cpu.share_of(all)?)));
     share.map_or_else(String::new, |(name, share)| {
-        format!("{kind} {} used most, {} of all. ", short(name), sentences::percent(share))
+        format!("{kind} {} {verb} most, {} of all. ", short(name), sentences::percent(share))
     })
 }
 
@@ -281,9 +315,9 @@ mod tests {
         let row = |wait_s: f64, jobs_with_wait: u64| {
             (wait_s, "a", FateRow { jobs_with_wait, ..FateRow::default() })
         };
-        let (kept, said) = of_enough(vec![row(9.0, 6), row(5.0, 20), row(7.0, 19)]);
+        let (kept, said) = of_enough(vec![row(9.0, 6), row(5.0, 10), row(7.0, 9)]);
         assert_eq!(kept.iter().map(|row| row.0).collect::<Vec<f64>>(), [5.0]);
-        assert_eq!(said, " Left out: 2 groups of fewer than 20 jobs.");
+        assert_eq!(said, " Left out: 2 groups of fewer than 10 jobs.");
         let (kept, said) = of_enough(vec![row(9.0, 6)]);
         assert_eq!((kept.len(), said.as_str()), (1, ""));
     }

@@ -17,7 +17,7 @@ use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
 use crate::schema::Table;
 
-pub use answer::{MonthlyAnswer, OfQueue};
+pub use answer::{AccountsOfUser, MonthlyAnswer, OfQueue};
 pub use months::{Months, monthly};
 pub use plan::MonthlyPlan;
 pub(crate) use step::STEP;

@@ -2,7 +2,7 @@
 
 use arrow::record_batch::RecordBatch;
 
-use super::answer::{MonthlyAnswer, MostOfUser, MostWasted};
+use super::answer::{AccountsOfUser, MonthlyAnswer, MostOfUser, MostWasted};
 use super::plan::MonthlyPlan;
 use super::units::noun;
 use super::{SHARES, table};
@@ -107,6 +107,11 @@ impl Months {
         noun(self.monthly.has_accounts)
     }
 
+    /// Whether the log covers less than two whole months.
+    pub(super) fn are_few(&self) -> bool {
+        self.monthly.by_month().len() < 2 + self.covered.in_part.len()
+    }
+
     /// The notes about the sums.
     pub fn notes(&self) -> Vec<String> {
         let (monthly, total) = (&self.monthly, self.monthly.total());
@@ -192,6 +197,7 @@ impl Months {
             months: TableRows::of(&months),
             accounts: TableRows::of(&accounts),
             users: TableRows::of(&users),
+            accounts_of_users: accounts_of_users(monthly),
             waits: TableRows::of(&waits),
             ends: TableRows::of(&ends),
             limits: TableRows::of(&limits),
@@ -200,6 +206,25 @@ impl Months {
                 .then(|| format!("No CPU time ({}) is recorded for any job.", self.cpu)),
         }
     }
+}
+
+/// The accounts of the users with several, for the users with most CPU time.
+fn accounts_of_users(monthly: &Monthly) -> Vec<AccountsOfUser> {
+    const USERS_MAX: usize = 100;
+    if !monthly.has_accounts {
+        return Vec::new();
+    }
+    let mut users: Vec<_> = monthly.users.iter().collect();
+    users.sort_by_key(|(_, user)| std::cmp::Reverse(user.0.used.cpu));
+    let several = users.into_iter().take(USERS_MAX).filter(|(_, user)| 1 < user.1.len());
+    several
+        .map(|(name, user)| {
+            let mut accounts: Vec<(&String, &CpuTime)> = user.1.iter().collect();
+            accounts.sort_by_key(|(_, cpu)| std::cmp::Reverse(**cpu));
+            let accounts = accounts.into_iter().map(|(account, _)| account.clone()).collect();
+            AccountsOfUser { user: name.clone(), accounts }
+        })
+        .collect()
 }
 
 /// The fewest users with half or more of what was wasted, the heaviest first; `None` if these are more
