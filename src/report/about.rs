@@ -28,7 +28,7 @@ fn file(result: &Stored) -> Option<String> {
 }
 
 /// How the remark about times without a zone begins, of any source.
-const NO_ZONE: &str = "times without a zone: taken as UTC";
+pub(super) const NO_ZONE: &str = "times without a zone: taken as UTC";
 
 /// The time from the first to the last event of jobs.
 fn time(results: &[Stored]) -> Option<String> {

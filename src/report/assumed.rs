@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::about::NO_ZONE;
 use super::machines::Units;
 use super::text::sentence;
 use crate::answers::load;
@@ -40,14 +41,26 @@ impl Assumed {
         Self(all)
     }
 
-    /// The assumptions that any of the scopes mentions, as a list.
+    /// The assumptions that any of the scopes mentions, about the time zone or not.
+    fn of_scopes(&self, scopes: &[String], are_of_zone: bool) -> Vec<String> {
+        let bears = |piece: &&Piece| {
+            piece.wording.starts_with(NO_ZONE) == are_of_zone
+                && scopes.iter().any(|scope| scope.contains(&piece.in_scope))
+        };
+        let pieces = self.0.iter().filter(bears);
+        pieces.map(|piece| sentence(&assumption(&piece.wording, piece.count))).collect()
+    }
+
+    /// The time zone that any of the scopes assumes, for the end of a page.
+    pub(super) fn zone(&self, scopes: &[String]) -> String {
+        let said = self.of_scopes(scopes, true).into_iter();
+        said.map(|said| format!("<p class=\"source\">{said}.</p>\n")).collect()
+    }
+
+    /// The other assumptions that any of the scopes mentions, as a list.
     pub(super) fn said(&self, scopes: &[String]) -> String {
-        let bears = |piece: &&Piece| scopes.iter().any(|scope| scope.contains(&piece.in_scope));
-        let items = self.0.iter().filter(bears);
-        let items = items.map(|piece| {
-            format!("<li>{}.</li>\n", sentence(&assumption(&piece.wording, piece.count)))
-        });
-        let items: String = items.collect();
+        let items = self.of_scopes(scopes, false).into_iter();
+        let items: String = items.map(|said| format!("<li>{said}.</li>\n")).collect();
         if items.is_empty() {
             return items;
         }
@@ -172,6 +185,22 @@ mod tests {
         let shown = with_requests(&table, Some("slurm"));
         assert_eq!(shown.rows[0].join(" "), "0.954 to 9.54 GiB 7");
         assert_eq!(with_requests(&table, None).rows, table.rows);
+    }
+
+    #[test]
+    fn the_time_zone_is_told_apart_from_other_assumptions() {
+        let piece = |wording: &str| Piece {
+            in_scope: format!("{wording}: 7"),
+            wording: wording.to_owned(),
+            count: 7,
+        };
+        let (zone, wait) = (format!("{NO_ZONE} (x)"), "wait unknown: started at the submit");
+        let assumed = Assumed(vec![piece(&zone), piece(wait)]);
+        let scopes = [format!("all; {zone}: 7; {wait}: 7")];
+        let (first, last) = (assumed.said(&scopes), assumed.zone(&scopes));
+        assert!(first.contains("ait unknown") && !first.contains("ithout a zone"), "{first}");
+        assert!(last.contains("ithout a zone") && !last.contains("ait unknown"), "{last}");
+        assert_eq!(assumed.zone(&[]), "");
     }
 
     #[test]

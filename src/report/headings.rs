@@ -6,7 +6,7 @@
 use crate::digits::lasting;
 
 /// Headings that do not follow from the words of a name.
-const KNOWN: [(&str, &str); 96] = [
+const KNOWN: [(&str, &str); 97] = [
     ("among", "among the settings of"),
     ("asked_cpu_h", "CPU (h) that limits allow"),
     ("at_least", "lower bounds"),
@@ -100,6 +100,7 @@ const KNOWN: [(&str, &str); 96] = [
     ("truth", "definition of a straggler"),
     ("up_after_return", "up since a return"),
     ("up_from_start", "up since the start"),
+    ("used_cpu_h", "CPU (h) while running"),
     ("user_share", "of this user"),
     ("utilisation", "CPU requested until the last end"),
     ("won", "copies that end first"),

@@ -49,6 +49,7 @@ mod job_told;
 pub(crate) mod jobs;
 pub(crate) mod links;
 pub(crate) mod machines;
+mod months;
 mod names;
 mod open_tasks;
 mod other;

@@ -10,6 +10,7 @@ use super::findings::{answer, nothing, parts, question};
 use super::html::{self, Page};
 use super::indices::of_indices;
 use super::links::Links;
+use super::months;
 use super::open_tasks::added_up;
 use super::other::with_parts;
 use super::replay::context;
@@ -82,11 +83,12 @@ pub(super) fn page(
     let unknown = list("Unknown for this trace", &unknown);
     let same = list("Results with the same numbers as one above", &same)
         + &in_one("Quantities that hardly vary", &constant);
+    let zone = assumed.zone(&scopes);
     // What leaves the question of the page open comes before what is known besides.
     let body = if has_answer(shown) {
-        format!("{head}{body}{same}{unknown}")
+        format!("{head}{body}{same}{unknown}{zone}")
     } else {
-        format!("{head}{unknown}{body}{same}")
+        format!("{head}{unknown}{body}{same}{zone}")
     };
     Ok(Page { file: topic.file.into(), title: topic.title.into(), within: topic.file, body })
 }
@@ -248,12 +250,14 @@ fn section(
         let some = ticks::some_rows(result, table);
         let table = some.as_ref().unwrap_or(table);
         let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
+        let caption = months::with_late(result, table, caption);
         if result.name == sweep::KIND.name && table.file == "sweep.csv" {
             let answer = result.found::<SweepAnswer>();
             let about = answer.map_or(("", ""), |own| (&*own.unit, lost_jobs(&own.total_cpu)));
             body.push_str(&what_if(table, about, result.whole.chosen::<SweepSettings>().price));
         }
-        body.push_str(&stored_table(&caption, table, "", links, &indices, unit_of(result)));
+        let html = stored_table(&caption, table, "", links, &indices, unit_of(result));
+        body.push_str(&months::folded(result, table, (&caption, html)));
         body.push_str(if some.is_some() { ticks::ONLY_SOME } else { "" });
     }
     body.push_str(&added_up(result, all));
@@ -271,12 +275,14 @@ fn section(
     Ok(body)
 }
 
-/// The tables of a result: the main one, then in the order of their captions, then the others.
+/// The tables of a result in the order of its captions, those without one last; the main table comes
+/// first if the captions do not name it.
 fn in_order<'a>(result: &'a Stored, kind: &Kind<'_>) -> impl Iterator<Item = &'a Table> {
     let place = |table: &&Table| {
         let stem = table.file.trim_end_matches(".csv");
         let place = kind.captions.iter().position(|(known, _)| *known == stem);
-        (stem != result.name, place.unwrap_or(usize::MAX))
+        let first = if stem == result.name { 0 } else { usize::MAX };
+        place.map_or(first, |place| place + 1)
     };
     let mut tables: Vec<&Table> = result.tables.iter().collect();
     tables.sort_by_key(place);

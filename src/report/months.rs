@@ -1,0 +1,75 @@
+//! The tables of months and accounts on their page: which are folded, and what a long run is.
+//!
+//! In: a stored result and its tables. Out: captions and folds. Tables of other results stay as they
+//! are.
+
+use super::text::escape;
+use crate::answers::monthly::{self, MonthlyAnswer};
+use crate::digits::lasting;
+use crate::results::{Stored, Table};
+
+/// The tables of a log by month, which say little of a log without whole months.
+const BY_MONTH: [&str; 2] = ["monthly-months.csv", "monthly.csv"];
+
+fn answer(result: &Stored) -> Option<&MonthlyAnswer> {
+    let is_monthly = result.name == monthly::KIND.name;
+    is_monthly.then(|| result.found::<MonthlyAnswer>()).flatten()
+}
+
+/// The caption of a table, with what counts as a long run if it has a column about these.
+pub(super) fn with_late(result: &Stored, table: &Table, caption: String) -> String {
+    let has_late = table.header.iter().any(|column| column == "late_cpu_h");
+    match answer(result).filter(|_| has_late) {
+        Some(own) => format!("{caption}; long runs: {} or more", lasting(own.late_s)),
+        None => caption,
+    }
+}
+
+/// A table as HTML, folded if it is by month and the log has no months to compare.
+pub(super) fn folded(result: &Stored, table: &Table, (caption, html): (&str, String)) -> String {
+    let is_by_month = BY_MONTH.contains(&table.file.as_str());
+    let is_short = answer(result).is_some_and(MonthlyAnswer::has_few_months);
+    // A long table is folded already.
+    if !is_by_month || !is_short || html.contains("<details class=\"long\">") {
+        return html;
+    }
+    let caption = escape(caption);
+    format!("<details class=\"long\"><summary>{caption}</summary>\n{html}</details>\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::results::envelope::Envelope;
+
+    fn stored(answer: &Value, files: &[&str]) -> Stored {
+        let (name, answer) = (monthly::KIND.name.to_owned(), answer.clone());
+        let mut own = Stored::of(Envelope { name, answer, ..Envelope::default() });
+        let table = |file: &&str| Table {
+            file: (*file).to_owned(),
+            header: vec!["late_cpu_h".to_owned()],
+            rows: Vec::new(),
+            row_count: 0,
+        };
+        own.tables = files.iter().map(table).collect();
+        own
+    }
+
+    #[test]
+    fn months_of_a_short_log_are_folded() {
+        let answer = json!({"late_s": 3600.0, "months": [{"month": "2016-12"}, {"month": "2017-01"}],
+            "months_in_part": ["2016-12", "2017-01"]});
+        let files =
+            ["monthly.csv", "monthly-accounts.csv", "monthly-months.csv", "monthly-users.csv"];
+        let own = stored(&answer, &files);
+        let [by_month, accounts] = [&own.tables[0], &own.tables[1]];
+        let said = with_late(&own, accounts, "Accounts".to_owned());
+        assert_eq!(said, "Accounts; long runs: 60 min or more");
+        let html = |table: &Table| folded(&own, table, ("Use", "<p></p>".to_owned()));
+        assert!(html(by_month).starts_with("<details") && html(accounts) == "<p></p>");
+        let whole = stored(&json!({"months": [{"month": "a"}, {"month": "b"}]}), &files);
+        assert_eq!(folded(&whole, by_month, ("Use", "<p></p>".to_owned())), "<p></p>");
+    }
+}
