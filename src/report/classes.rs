@@ -4,8 +4,9 @@
 
 use serde::Deserialize;
 
-use super::text::{figure_text, percent};
+use super::text::{figure_text, percent_said};
 use crate::answers::machines::{self, MachinesAnswer};
+use crate::answers::monthly::{self, MonthlyAnswer};
 use crate::answers::sentences::short;
 use crate::digits::{counted, grouped, lasting, three_digits};
 use crate::fairness::usage::MachineUsage;
@@ -43,6 +44,25 @@ pub(super) fn queue_of(result: &Stored) -> &'static str {
         Some(source) if source.is_google() => "band of priorities",
         _ => "queue",
     }
+}
+
+/// The accounts or groups of a user with several, the one with most CPU time first: a label and
+/// their names. `None` of other users, and where months were not computed.
+pub(super) fn groups_of_user(
+    user: &str,
+    result: &Stored,
+    all: &[Stored],
+) -> Option<(&'static str, String)> {
+    const NAMED: usize = 8;
+    let mut months = all.iter().filter(|result| result.name == monthly::KIND.name);
+    let answer = months.next().and_then(Stored::found::<MonthlyAnswer>)?;
+    let own = answer.accounts_of_users.iter().find(|own| own.user == user)?;
+    let label = if is_slurm(result) { "accounts, by CPU time" } else { "groups, by CPU time" };
+    let named = own.accounts.iter().take(NAMED).map(String::as_str).collect::<Vec<&str>>();
+    let more = own.accounts.len() - named.len();
+    let more =
+        if more == 0 { String::new() } else { format!(" and {} more", grouped(more as u64)) };
+    Some((label, named.join(", ") + &more))
 }
 
 /// The name of a machine or a class of machines; with the cluster if there are several.
@@ -166,7 +186,7 @@ fn facts_of(own: &MachineUsage, rows: &[Configuration]) -> Vec<(&'static str, St
     let mut facts = vec![("machines", count)];
     if 0.0 < total.up_cpu_s {
         let share = class.up_cpu_s / total.up_cpu_s;
-        facts.push(("share of the CPU in service", percent(share)));
+        facts.push(("share of the CPU in service", percent_said(share)));
         if let Some(used) = own.share.filter(|_| 0.0 < share) {
             let ratio = format!("{} times as much", three_digits(used / share));
             facts.push(("use of their CPU, compared with all machines", ratio));
@@ -190,6 +210,7 @@ fn facts_of(own: &MachineUsage, rows: &[Configuration]) -> Vec<(&'static str, St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::envelope::Envelope;
 
     fn row(site: Option<&str>, cpu: Option<f32>, machine: Option<i64>) -> MachineUsage {
         MachineUsage {
@@ -203,6 +224,20 @@ mod tests {
             share: None,
             users: Vec::new(),
         }
+    }
+
+    #[test]
+    fn the_groups_of_a_user_with_several_are_listed() {
+        let groups: Vec<String> = (1..=9).map(|group| group.to_string()).collect();
+        let answer = serde_json::json!({"accounts_of_users": [
+            {"user": "7", "accounts": ["16", "2"]}, {"user": "8", "accounts": groups},
+        ]});
+        let name = monthly::KIND.name.to_owned();
+        let all = [Stored::of(Envelope { name, answer, ..Envelope::default() })];
+        let said = |user: &str| groups_of_user(user, &all[0], &all);
+        assert_eq!(said("7"), Some(("groups, by CPU time", "16, 2".to_owned())));
+        assert_eq!(said("8").unwrap().1, "1, 2, 3, 4, 5, 6, 7, 8 and 1 more");
+        assert_eq!((said("9"), groups_of_user("7", &all[0], &[])), (None, None));
     }
 
     #[test]
@@ -220,7 +255,7 @@ mod tests {
         };
         let rows = [row(true, 0.5, 40, 8.0), row(false, 0.25, 10, 1.0), row(false, 0.5, 30, 7.0)];
         let own = MachineUsage { memory: Some(0.5), ..self::row(None, Some(0.5), None) };
-        let said = [("machines", "30 of 40"), ("share of the CPU in service", "87.50 %")];
+        let said = [("machines", "30 of 40"), ("share of the CPU in service", "87.5 %")];
         let facts = facts_of(&own, &rows);
         assert_eq!(facts[..2], said.map(|(key, text)| (key, text.to_owned())));
         let more = [

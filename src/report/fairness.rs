@@ -12,13 +12,15 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::classes::{
-    group_of, kind_of_all, machine_name, of_class, queue_of, short_parts, site_of, spoken,
+    group_of, groups_of_user, kind_of_all, machine_name, of_class, queue_of, short_parts, site_of, spoken,
 };
 use super::early::incomplete_in_short;
+use super::findings::nothing;
+use super::happened::Happened;
 use super::html::{self, Cell, Page};
 use super::indices::explained;
 use super::jobs;
-use super::links::{PAGES_MAX, file_of, jobs_by_user};
+use super::links::{PAGES_MAX, file_of, jobs_by_user, page_of};
 use super::partitions::Partition;
 use super::series::{self, Indices};
 use super::suggested;
@@ -27,6 +29,7 @@ use super::used::{FIRST_USE, Of, linked, number, share, share_text};
 use super::users::Outcomes;
 use super::waits::Waits;
 use crate::answers::fairness::{FairnessAnswer, undefined_of};
+use crate::answers::machines;
 use crate::answers::sentences::{capital, short, verb_of};
 use crate::charts::{DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
 use crate::digits::{counted, grouped, three_digits};
@@ -98,6 +101,7 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
     let Some(of) = Of::new(result, all) else { return Vec::new() };
     let jobs = jobs_by_user(all);
     let (indices, outcomes) = (Indices::read(result), Outcomes::of(all));
+    let happened = Happened::of(of.all);
     let FairnessAnswer { users, machines, .. } = of.answer;
     let places = of.places();
     let mut used: BTreeMap<&str, Vec<(usize, f64)>> = BTreeMap::new();
@@ -124,6 +128,7 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
             let machines = used.get(name).map_or(&[][..], Vec::as_slice);
             let mut more = String::new();
             if of.answer.by == By::User {
+                more.push_str(&happened.of_user(name));
                 more.push_str(&outcomes.html(name, result));
                 more.push_str(
                     &jobs.get(name).map_or_else(String::new, |own| jobs::table(own, outcomes.ends)),
@@ -198,15 +203,17 @@ fn user_page(
     let since_s = of.since_s();
     let at = |seconds: f64| instant(since_s + seconds);
     let peak = format!("{}, from {} on", three_digits(user.peak_cores), at(user.peak_at_s));
-    let (most, clock) = (of.most(), of.clock().to_owned());
+    let most = of.most();
     let mut pairs = vec![
         (most.as_str(), peak),
         (FIRST_USE, at(user.first_use_s)),
         ("last use", at(user.last_use_s)),
-        ("times", clock),
     ];
-    if let Some(group) = &user.group {
-        pairs.insert(0, (group_of(of.result), group.clone()));
+    let several = groups_of_user(&user.user, of.result, of.all);
+    let several = several.filter(|_| of.answer.by == By::User);
+    let first = || Some((group_of(of.result), user.group.clone()?));
+    if let Some(groups) = several.or_else(first) {
+        pairs.insert(0, groups);
     }
     pairs.extend(of.waits.facts(&user.user));
     let mut body = back();
@@ -245,6 +252,7 @@ fn user_page(
         body.push_str(&html::table("By cluster", &header, &rows));
     }
     body.push_str(more);
+    let _ = writeln!(body, "<p class=\"source\">Instants: {}.</p>", of.clock());
     body.push_str(&source(of.result));
     let title = format!("{} {name}", capital(of.kind()));
     Page { file: file_of("users", place), title, within: PAGE, body }
@@ -309,6 +317,15 @@ fn who_used(of: &Of<'_>, machine: &MachineUsage) -> String {
     )
 }
 
+/// The page that is marked in the links of the page of a machine or class of machines: that of
+/// machines, if they were studied.
+fn page_of_machine(of: &Of<'_>, machine: &MachineUsage) -> &'static str {
+    let name = machines::KIND.name;
+    let is_studied = |result: &Stored| result.name == name && nothing(result).is_none();
+    let studied = page_of(name).filter(|_| of.all.iter().any(is_studied));
+    studied.filter(|_| machine.site.is_none()).unwrap_or(PAGE)
+}
+
 fn machine_page(
     of: &Of<'_>,
     place: usize,
@@ -351,7 +368,7 @@ fn machine_page(
     Page {
         file: file_of("machines", place),
         title: capital(&short_parts(name)),
-        within: PAGE,
+        within: page_of_machine(of, machine),
         body,
     }
 }

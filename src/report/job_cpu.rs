@@ -4,7 +4,7 @@
 //! a log records for the job. Time without recorded usage is left blank; the sentence gives the
 //! share of the time that is recorded.
 
-use super::text::{clock, instant, lasting, percent};
+use super::text::{clock, instant, lasting, percent_said};
 use crate::answers::sentences::short;
 use crate::answers::sweep::{JobDetail, JobUse};
 use crate::charts::{Area, AreaChart, Chart, Tone};
@@ -121,7 +121,7 @@ fn use_known(used: &JobUse) -> String {
     format!(
         " Usage is recorded for {} of the time that they ran: they used {}{of_request}. Time \
         without recorded usage is left blank; attempts without it add nothing.",
-        percent(used.recorded_share),
+        percent_said(used.recorded_share),
         cpu_time(used.cpu_s)
     )
 }
@@ -144,7 +144,7 @@ pub(super) fn told(job: &JobDetail) -> Option<String> {
 fn of_request(cpu_s: f64, requested_s: Option<f64>) -> String {
     let known = requested_s.filter(|requested_s| 0.0 < *requested_s);
     known.map_or_else(String::new, |requested_s| {
-        format!(", {} of what was requested", percent(cpu_s / requested_s))
+        format!(", {} of what was requested", percent_said(cpu_s / requested_s))
     })
 }
 
@@ -216,8 +216,8 @@ mod tests {
         );
         assert!(
             said.contains(
-                "Usage is recorded for 50.00 % of the time that they ran: they used \
-            2.2 CPU-hours, 50.00 % of what was requested in that time."
+                "Usage is recorded for 50.0 % of the time that they ran: they used \
+            2.2 CPU-hours, 50.0 % of what was requested in that time."
             ),
             "{said}"
         );
@@ -243,7 +243,7 @@ mod tests {
     fn a_log_says_what_a_job_used() {
         let told = json!({"cpu_s": 1800.0, "requested_cpu_s": 3600.0, "attempts": 1});
         let said = super::told(&job(&json!({"attempt_count": 1, "told_use": told})));
-        assert_eq!(said.unwrap(), "1,800 CPU-seconds, 50.00 % of what was requested");
+        assert_eq!(said.unwrap(), "1,800 CPU-seconds, 50.0 % of what was requested");
         assert_eq!(super::told(&job(&json!({"told_use": null}))), None);
     }
 }

@@ -5,7 +5,7 @@
 
 use super::html;
 use super::job_cpu;
-use super::text::{escape, lasting, percent};
+use super::text::{escape, lasting, percent_said};
 use crate::answers::sentences::Ends;
 use crate::answers::sweep::{JobDetail, JobRecord};
 use crate::digits::{counted, grouped};
@@ -88,7 +88,9 @@ pub(super) fn told(job: &JobDetail, ends: Ends) -> String {
     facts.extend(job.job_name.clone().map(|name| ("name", name)));
     facts.extend(recorded(&job.record));
     let limit_s = job.record.limit_s.filter(|limit_s| 0.0 < *limit_s && job.attempt_count == 1);
-    facts.extend(limit_s.map(|limit_s| ("used of its limit", percent(job.running_s / limit_s))));
+    facts.extend(
+        limit_s.map(|limit_s| ("used of its limit", percent_said(job.running_s / limit_s))),
+    );
     // Its tasks may be loaded for a part of it only. Its life is not known if it has not ended, and if
     // it began or ended outside the trace, whose clock has no instant for that.
     let has_ended = !matches!(&*job.outcome_by_last_event, "running" | "pending" | "unknown");
@@ -167,7 +169,7 @@ mod tests {
             html.contains("It failed (TIMEOUT); 1 task with 1 attempt, which ran for 2 h."),
             "{html}"
         );
-        for fact in ["12", "long", "2 h", "TIMEOUT", "100.00 %", "013: SUBMIT, SCHEDULE, FAIL"] {
+        for fact in ["12", "long", "2 h", "TIMEOUT", "100.0 %", "013: SUBMIT, SCHEDULE, FAIL"] {
             assert!(html.contains(&format!(">{fact}<")), "{fact}: {html}");
         }
         assert_eq!(html.matches(">long<").count(), 1, "{html}");

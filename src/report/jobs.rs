@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::ReportError;
 use super::gantt::{Bars, ENDED};
+use super::happened::Happened;
 use super::html::{self, Cell, Page};
 use super::job_cpu;
 use super::job_told::{SEQUENCE_DIGITS, known, place_of, told};
@@ -101,8 +102,11 @@ pub(super) fn pages(
     });
     let ends = ends_of(result);
     let missing = missing(result.whole.inputs.iter().flat_map(|input| &input.gaps));
-    let page =
-        |job: &JobDetail| page(result, (job, ends, &missing), flags.as_ref(), &links, within);
+    let happened = Happened::of(all);
+    let page = |job: &JobDetail| {
+        let known = (flags.as_ref(), &happened);
+        page(result, (job, ends, &missing), known, &links, within)
+    };
     let jobs = result.found::<JobDetails>().map_or(&[][..], |found| &found.jobs);
     Ok(jobs.par_iter().map(page).collect())
 }
@@ -158,7 +162,7 @@ fn number<T: ToString>(number: &T) -> Cell {
 fn page(
     result: &Stored,
     (job, ends, missing): (&JobDetail, Ends, &Missing),
-    flags: Option<&Flagged>,
+    (flags, happened): (Option<&Flagged>, &Happened),
     links: &Links,
     within: &'static str,
 ) -> Page {
@@ -172,6 +176,7 @@ fn page(
         let _ = writeln!(body, "<p><a href=\"../{page}\">Usage of user {user}</a></p>");
     }
     body.push_str(&over_time((job, ends, missing), &id));
+    body.push_str(&happened.of_job(job.job_id));
     // Rules are not judged where it is not known which jobs finished.
     if ends == Ends::Known {
         body.push_str(&judged(job, flags.and_then(|flags| flags.of.get(&id)), flags));
@@ -278,7 +283,11 @@ fn judged(
         let header = ["rule", "threshold", "killed tasks", "already ended", "first kill"];
         let header = header.map(str::to_owned);
         let rows: Vec<Vec<Cell>> = acting.iter().map(|kill| row(kill)).collect();
-        let caption = format!("Tasks that each rule would kill ({})", clock_of(job));
+        let caption = format!(
+            "Tasks that each rule would kill ({}); already ended: tasks that were over by then, whose kill \
+            changes nothing",
+            clock_of(job)
+        );
         html.push_str(&html::table(&caption, &header, &rows));
     }
     if !idle.is_empty() {
@@ -289,7 +298,8 @@ fn judged(
             counted(idle.len() as u64, "rule setting")
         );
     }
-    if !has_flags {
+    // A single task has no others to be slower than.
+    if !has_flags || (flags.is_none() && job.task_count == 1) {
         return html;
     }
     html.push_str("<h2>What detectors would have done with it</h2>\n");
@@ -358,14 +368,19 @@ fn listed(job: &JobDetail, ends: Ends) -> String {
     html
 }
 
-/// The tasks and attempts that a chart draws: `12 of 1,931 tasks, a row for each, with the first 24
-/// of their 30 attempts`, `1 task with its only attempt`.
+/// The tasks and attempts that a chart draws: `12 of 1,931 tasks, those with most attempts, a row for
+/// each, with the first 24 of their 30 attempts`, `1 task with its only attempt`.
 fn drawn([tasks, all_tasks]: [u64; 2], [attempts, all_attempts]: [u64; 2]) -> String {
     let part = |part: u64, all: u64, noun: &str| {
         let all_text = counted(all, noun);
         if part < all { format!("{} of {all_text}", grouped(part)) } else { all_text }
     };
-    let rows = if tasks == 1 { "" } else { ", a row for each," };
+    let rows = match (tasks, tasks < all_tasks) {
+        (1, false) => "",
+        (1, true) => ", that with most attempts,",
+        (_, false) => ", a row for each,",
+        (_, true) => ", those with most attempts, a row for each,",
+    };
     let whose = if tasks == 1 { "its" } else { "their" };
     let with = match (attempts, all_attempts) {
         (1, 1) => format!("{whose} only attempt"),
@@ -436,7 +451,8 @@ mod tests {
             (
                 [12, 1931],
                 [24, 30],
-                "12 of 1,931 tasks, a row for each, with the first 24 of their 30 attempts",
+                "12 of 1,931 tasks, those with most attempts, a row for each, with the first 24 of their \
+                30 attempts",
             ),
         ] {
             assert_eq!(drawn(tasks, attempts), said);
@@ -469,6 +485,8 @@ mod tests {
         let html = judged(&job(Some(0)), None, Some(&about(Some(9))));
         assert!(!html.contains("saves nothing") && html.contains("No detector flags"), "{html}");
         assert!(!judged(&job(None), None, None).contains("detector"));
+        let single = JobDetail { task_count: 1, ..job(Some(0)) };
+        assert!(!judged(&single, None, Some(&about(Some(10)))).contains("detector"));
     }
 
     #[test]

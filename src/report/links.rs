@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::answers::fairness::FairnessAnswer;
 use crate::answers::list;
 use crate::answers::machines::MachineDetails;
+use crate::answers::study::Topic;
 use crate::answers::sweep::{JobDetail, JobDetails};
 use crate::fairness::gather::By;
 use crate::fairness::history::known_name;
@@ -70,6 +71,14 @@ pub(super) fn of_kind(results: &[Stored], pages: Pages) -> impl Iterator<Item = 
     results
         .iter()
         .filter(move |result| list::kinds().any(|kind| kind.name == result.name && has(kind)))
+}
+
+/// The page with the results of a kind, by its name.
+pub(super) fn page_of(name: &str) -> Option<&'static str> {
+    let of = |topic: &'static Topic| {
+        list::kinds_on(topic).any(|kind| kind.name == name).then_some(topic.file)
+    };
+    list::topics().into_iter().find_map(of)
 }
 
 /// The file of a page by its position in an order.

@@ -41,6 +41,7 @@ mod fading;
 pub(crate) mod fairness;
 mod findings;
 mod gantt;
+mod happened;
 pub(crate) mod headings;
 pub(crate) mod html;
 pub(crate) mod indices;

@@ -3,7 +3,7 @@
 //! In: the stored months of a log, whose queues are its partitions. Out: pairs and a table as HTML.
 
 use super::html::{self, Cell};
-use super::text::{lasting, percent};
+use super::text::{lasting, percent_said};
 use crate::answers::load::OfSize;
 use crate::answers::monthly::{self, MonthlyAnswer, OfQueue};
 use crate::digits::{counted, grouped, six_digits};
@@ -42,7 +42,9 @@ impl Partition {
         let times = [limits.limit_s_median, limits.run_s_median].map(|time| time.map(lasting));
         let known = ["median time limit", "median running time"].into_iter().zip(times);
         facts.extend(known.filter_map(|(name, time)| Some((name, time?))));
-        facts.extend(limits.used_share.map(|share| ("used of time limits x CPU", percent(share))));
+        facts.extend(
+            limits.used_share.map(|share| ("used of time limits x CPU", percent_said(share))),
+        );
         if 0 < limits.reached && 0.0 < limits.used_cpu_h {
             let share = limits.reached_cpu_h / limits.used_cpu_h;
             let used = format!(
@@ -51,7 +53,7 @@ impl Partition {
                 counted(limits.attempts, "attempt"),
                 six_digits(limits.reached_cpu_h),
                 self.unit,
-                percent(share)
+                percent_said(share)
             );
             facts.push(("reached their time limit", used));
         }
@@ -112,10 +114,10 @@ mod tests {
         let facts = [
             ("jobs", "45"),
             ("median time limit", "2 h"),
-            ("used of time limits x CPU", "25.00 %"),
+            ("used of time limits x CPU", "25.0 %"),
             (
                 "reached their time limit",
-                "4 of 45 attempts, with 110 processor-h (55.00 % of the CPU time)",
+                "4 of 45 attempts, with 110 processor-h (55.0 % of the CPU time)",
             ),
         ];
         assert_eq!(own.facts(), facts.map(|(name, said)| (name, said.to_owned())));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::answers::list;
-use crate::answers::sentences::noun_of;
+use crate::answers::sentences::{self, noun_of};
 use crate::cells::is_hidden;
 use crate::digits::utc;
 use crate::digits::{HOURS_FROM_S, three_digits};
@@ -161,6 +161,11 @@ pub(super) fn percent(share: f64) -> String {
     if percent == 0.0 { "0 %".to_owned() } else { format!("{percent:.decimals$} %") }
 }
 
+/// The same for a sentence or a list of facts: one decimal, or two significant digits below 0.1 %.
+pub(super) fn percent_said(share: f64) -> String {
+    if share.abs() < 0.001 { percent(share) } else { sentences::percent(share) }
+}
+
 /// The clock of instants near this one, in words.
 pub(crate) fn clock(seconds: Option<f64>) -> &'static str {
     if seconds.is_some_and(is_date) {
@@ -215,6 +220,19 @@ pub(super) fn user_name(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_in_sentences_have_one_decimal() {
+        for (share, said) in [
+            (0.537, "53.7 %"),
+            (0.1107, "11.1 %"),
+            (1.0, "100.0 %"),
+            (0.000_062, "0.0062 %"),
+            (0.0, "0 %"),
+        ] {
+            assert_eq!(percent_said(share), said);
+        }
+    }
 
     #[test]
     fn instants_are_said_to_the_second() {

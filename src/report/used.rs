@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::early::whole_from;
 use super::html::Cell;
 use super::links::{PAGES_MAX, file_of};
-use super::text::{clock, gpu_time, is_date, lasting, percent};
+use super::text::{clock, gpu_time, is_date, lasting, percent_said};
 use super::waits::Waits;
 use crate::answers::fairness::{FairnessAnswer, FairnessSettings, KIND};
 use crate::charts::{Chart, over_span};
@@ -131,7 +131,7 @@ pub(super) fn share(share: Option<f64>) -> Cell {
 }
 
 pub(super) fn share_text(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".to_owned(), percent)
+    share.map_or_else(|| "-".to_owned(), percent_said)
 }
 
 /// The header of the column about the first use of a user, which is known to the interval.

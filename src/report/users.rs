@@ -12,7 +12,7 @@ use super::html::{self, Cell};
 use super::links::of_kind;
 #[cfg(feature = "serve")]
 use super::text::{escape, instant};
-use super::text::{percent, sentence};
+use super::text::{percent_said, sentence};
 use crate::answers::sentences::Ends;
 use crate::answers::sweep::{JobDetails, UserOutcomes};
 #[cfg(feature = "serve")]
@@ -126,12 +126,12 @@ impl<'a> Outcomes<'a> {
         let said = format!(
             "Of {}, {} {}; of the jobs of all users, {}",
             counted(jobs, "job"),
-            percent(share(most_count, jobs)),
+            percent_said(share(most_count, jobs)),
             match most {
                 "running" | "other" => format!("count as {most}"),
                 known => known.to_owned(),
             },
-            percent(share(among_all, all))
+            percent_said(share(among_all, all))
         );
         let header = ["outcome", "jobs", "share", "share among all users"].map(str::to_owned);
         let has_other = outcomes.iter().any(|own| own.0 == "other" && 0 < own.1);
@@ -164,7 +164,8 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
     let mut known: Vec<(&str, u64)> =
         jobs.outcomes.iter().copied().filter(|known| 0 < known.1).collect();
     known.sort_by_key(|known| std::cmp::Reverse(known.1));
-    let said = known.iter().map(|(name, count)| format!("{} {name}", percent(share(*count, all))));
+    let said =
+        known.iter().map(|(name, count)| format!("{} {name}", percent_said(share(*count, all))));
     let said = said.collect::<Vec<String>>().join(", ");
     let said = format!("Of {}, {said}", counted(all, "job"));
     let span = jobs.known.as_ref().map_or_else(String::new, |said| format!(" {}", escape(said)));
