@@ -187,7 +187,9 @@ impl DescribeAnswer {
         let longest = match all.rarely()? {
             _ if count < 100 => format!("the longest {} s", seconds(all.max?)),
             Rarely::Longest(most) => {
-                let limit = if LIMIT_FROM <= count { ", which looks like a limit" } else { "" };
+                // Jobs that are cut by the window's end last equally long too.
+                let is_limit = LIMIT_FROM <= count && all.censored.unwrap_or(0) == 0;
+                let limit = if is_limit { ", which looks like a limit" } else { "" };
                 let most = seconds(most);
                 format!("and at least one in a hundred took {most} s, the longest{limit}")
             }
@@ -525,6 +527,9 @@ mod tests {
             "Half of 188,041 jobs that started took at most 255 s, and at least one in a hundred took \
             172,800 s, the longest, which looks like a limit; the mean is 7,990 s"
         );
+        let cut = json!({"outcome": "all", "count": 188_041, "median": 255.0, "p99": 172_800.0,
+            "max": 172_800.0, "mean": 7990.0, "censored": 2000});
+        assert!(!of("jobs", "s", &cut).durations().unwrap().contains("a limit"));
         let said = of("tasks", "s", &row(0.0, 2.0, 900.0, 900.0)).waits().unwrap();
         assert!(said.contains(" 2 s, at least one in a hundred for 900 s, the longest;"), "{said}");
     }
