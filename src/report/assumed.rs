@@ -53,20 +53,20 @@ impl Assumed {
 
     /// The time zone that any of the scopes assumes, for the end of a page.
     pub(super) fn zone(&self, scopes: &[String]) -> String {
-        let said = self.of_scopes(scopes, true).into_iter();
-        said.map(|said| format!("<p class=\"source\">{said}.</p>\n")).collect()
+        let said = self.of_scopes(scopes, true).join(". ");
+        if said.is_empty() { said } else { format!("<p class=\"source\">{said}.</p>\n") }
     }
 
     /// The other assumptions that any of the scopes mentions, as a list.
     pub(super) fn said(&self, scopes: &[String]) -> String {
-        let items = self.of_scopes(scopes, false).into_iter();
-        let items: String = items.map(|said| format!("<li>{said}.</li>\n")).collect();
+        let items = self.of_scopes(scopes, false);
         if items.is_empty() {
-            return items;
+            return String::new();
         }
         format!(
             "<p class=\"source\">Assumed where the log leaves something open:</p>\n\
-            <ul class=\"source\">\n{items}</ul>\n"
+            <ul class=\"source\">\n<li>{}.</li>\n</ul>\n",
+            items.join(".</li>\n<li>")
         )
     }
 

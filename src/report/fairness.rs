@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::classes::{
-    group_of, groups_of_user, kind_of_all, machine_name, of_class, queue_of, short_parts, site_of, spoken,
+    group_of, groups_of_user, kind_of_all, machine_name, of_class, queue_of, short_parts, site_of,
+    spoken,
 };
 use super::early::incomplete_in_short;
 use super::findings::nothing;

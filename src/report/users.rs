@@ -279,7 +279,7 @@ mod tests {
             &JobsOfUser { outcomes: &outcomes, spans: &[], known: None, missing: none },
             "<u>",
         );
-        assert!(html.contains("Of 4 jobs, 75.00&nbsp;% failed, 25.00&nbsp;% finished."), "{html}");
+        assert!(html.contains("Of 4 jobs, 75.0&nbsp;% failed, 25.0&nbsp;% finished."), "{html}");
         assert!(!html.contains("<u>") && !html.contains("over time"));
     }
 
@@ -299,9 +299,7 @@ mod tests {
         assert!(!outcomes.beside("a", Some(29.0 * 86_400.0)).contains("The jobs are"));
         assert!(!outcomes.beside("a", None).contains("The jobs are"));
         assert!(
-            html.contains(
-                "Of 4 jobs, 75.00&nbsp;% failed; of the jobs of all users, 25.00&nbsp;%."
-            )
+            html.contains("Of 4 jobs, 75.0&nbsp;% failed; of the jobs of all users, 25.0&nbsp;%.")
         );
         assert!(html.contains("75.00 %") && html.contains("What became of the jobs"));
         assert_eq!(outcomes.beside("b", None), "");

@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn waits_without_an_attempt_are_kept_apart() {
         let wait = |second: i64, is_unstarted: bool, is_censored: bool| {
-            let edges = Edges { is_unstarted, is_censored, ..Edges::default() };
+            let edges = Edges { is_censored, is_unstarted, ..Edges::default() };
             Value::new(second * 1_000_000, edges)
         };
         let waits = [

@@ -352,7 +352,7 @@ mod tests {
         let told = "Median waits range from 0 s for jobs of 1 task to 3 s for jobs of 2 to 4 tasks. By tasks.";
         assert!(caption.contains(told), "{caption}");
         let wait = &all[2];
-        assert_eq!((wait.axis.as_str(), wait.scale), ("wait (s)", Scale::Linear));
+        assert_eq!((wait.axis.as_str(), wait.scale), ("wait, median to 95 % (s)", Scale::Linear));
         assert_eq!(wait.values[0], Some(Interval { low: 0.0, value: 0.0, high: 70.0 }));
         assert_eq!(wait.notes, ["0 s to 70 s", "3 s to 9 s"]);
         // Equal medians are drawn if a quantile differs.

@@ -151,8 +151,8 @@ fn users(months: &Months) -> BarChart {
     let all = by_use(all);
     let whole = all.iter().map(|row| row.1.used.cpu).sum::<CpuTime>();
     let all_wasted = all.iter().map(|row| row.1.wasted.cpu).sum::<CpuTime>();
-    let uses = all.iter().map(|row| (row.0, row.1.used.cpu));
-    let found = heaviest(("User", verb(months)), uses, whole);
+    let by_user = all.iter().map(|row| (row.0, row.1.used.cpu));
+    let found = heaviest(("User", verb(months)), by_user, whole);
     let shown = all.into_iter().take(months.plan.users.min(BARS_SHOWN));
     let bars = shown.map(|(name, sums)| Bar {
         label: named("user", name),

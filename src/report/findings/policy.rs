@@ -203,7 +203,7 @@ fn settled(answer: &ReplayAnswer, policies: [&Replayed; 2]) -> Option<String> {
         format!(
             ". Without the first tenth of the time, at whose start {} from before the window arrive at once, \
             the mean wait {waits}",
-            counted(crowd as u64, "task")
+            counted(crowd, "task")
         )
     })
 }

@@ -507,23 +507,26 @@ fn with_record(stored: &mut Value, wait_s: f64) -> String {
 const NONE_BETTER: &str = "not shown: No policy is shown to do better than what was done: under each of them \
     tasks wait longer than they did. Among them, fair share (`fair`), compared with first come, first served (`fifo`), lowers";
 
+/// Four policies; `fair` with a mean wait and slowdown, jobs that it helps and hurts, and open jobs.
+fn replayed(wait: f64, slowdown: f64, [helped, hurt]: [u32; 2], open: u32) -> Value {
+    // Its mean response is never better: it does not decide.
+    let row = |name: &str, response: f64, wait: f64, slowdown: f64| {
+        json!({"policy": name, "metrics": {"job_response_s": {"mean": response},
+            "makespan_s": 300.0,
+        "waiting_s": {"mean": wait, "max": wait}, "bounded_slowdown": {"mean": slowdown},
+        "cpu_share_max": 0.1, "cpu_there_at_max": 24_115.0},
+        "against_first": {"helped": helped, "hurt": hurt}})
+    };
+    json!({"answer": {"unit": "processor-s",
+        "history": {"jobs": 19, "still_running": open * 3, "jobs_still_running": open},
+        "recorded": {"waiting_s": {"count": 17, "mean": 49.0}, "dropped_cpu_share": 0.25},
+        "policies": [row("fifo", 5.0, 184.0, 2.13), row("late", 1.0, 200.0, 1.0),
+            row("fair", 9.0, wait, slowdown), row("wqr", 5.0, 200.0, 3.0)]}})
+}
+
 #[test]
 fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
-    let of = |wait: f64, slowdown: f64, [helped, hurt]: [u32; 2], open: u32| {
-        // Its mean response is never better: it does not decide.
-        let row = |name: &str, response: f64, wait: f64, slowdown: f64| {
-            json!({"policy": name, "metrics": {"job_response_s": {"mean": response},
-                "makespan_s": 300.0,
-            "waiting_s": {"mean": wait, "max": wait}, "bounded_slowdown": {"mean": slowdown},
-            "cpu_share_max": 0.1, "cpu_there_at_max": 24_115.0},
-            "against_first": {"helped": helped, "hurt": hurt}})
-        };
-        json!({"answer": {"unit": "processor-s",
-            "history": {"jobs": 19, "still_running": open * 3, "jobs_still_running": open},
-            "recorded": {"waiting_s": {"count": 17, "mean": 49.0}, "dropped_cpu_share": 0.25},
-            "policies": [row("fifo", 5.0, 184.0, 2.13), row("late", 1.0, 200.0, 1.0),
-                row("fair", 9.0, wait, slowdown), row("wqr", 5.0, 200.0, 3.0)]}})
-    };
+    let of = replayed;
     assert_eq!(
         said(by(policy, &of(49.0, 1.23, [13, 1], 0))),
         "shown: In part: fair share (`fair`), compared with first come, first served (`fifo`), lowers the mean wait of tasks (49 s \
@@ -544,25 +547,6 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
     assert!(
         with_record(&mut better, 184.0)
             .starts_with("shown: Yes: fair share (`fair`), compared with")
-    );
-    let mut crowded = of(49.0, 1.23, [13, 1], 4);
-    crowded["answer"]["history"]["began_before"] = json!(8);
-    for (place, settled, response) in [(0, 7.0, 100.0), (2, 2.0, 101.5)] {
-        let metrics = &mut crowded["answer"]["policies"][place]["metrics"];
-        metrics["settled_waiting_s"] = json!({"mean": settled});
-        metrics["whole_job_response_s"] = json!({"mean": 50.0 - settled});
-        metrics["job_response_s"] = json!({"mean": response});
-    }
-    let text = said(by(policy, &crowded));
-    let settled = ". Without the first tenth of the time, at whose start 8 tasks from before the window \
-        arrive at once, the mean wait is 2 s instead of 7 s. The 17 tasks";
-    assert!(text.contains(settled), "{text}");
-    assert!(!text.contains("Over all jobs"), "both rise: {text}");
-    crowded["answer"]["policies"][2]["metrics"]["job_response_s"]["mean"] = json!(99.5);
-    let text = said(by(policy, &crowded));
-    assert!(
-        text.contains("). Over all jobs the mean response is 99.5 s instead of 100 s"),
-        "{text}"
     );
     let text = said(by(policy, &of(49.0, 1.23, [13, 1], 4)));
     let cut = ". Of 19 jobs (4 with a task that is cut at the end of the window), 13 end sooner under `fair` than under `fifo`, and 1 later (by";
@@ -605,6 +589,29 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
     let harmed = "shown: `late` kills 31 tasks: 4 jobs that finish under `fifo` do not finish \
         (harmed), and 3.0 % of the CPU time is saved; otherwise the policies change nothing: ";
     assert!(text.starts_with(harmed), "{text}");
+}
+
+#[test]
+fn what_waits_at_the_start_of_a_replay_is_told_apart() {
+    let mut crowded = replayed(49.0, 1.23, [13, 1], 4);
+    crowded["answer"]["history"]["began_before"] = json!(8);
+    for (place, settled, response) in [(0, 7.0, 100.0), (2, 2.0, 101.5)] {
+        let metrics = &mut crowded["answer"]["policies"][place]["metrics"];
+        metrics["settled_waiting_s"] = json!({"mean": settled});
+        metrics["whole_job_response_s"] = json!({"mean": 50.0 - settled});
+        metrics["job_response_s"] = json!({"mean": response});
+    }
+    let text = said(by(policy, &crowded));
+    let settled = ". Without the first tenth of the time, at whose start 8 tasks from before the window \
+        arrive at once, the mean wait is 2 s instead of 7 s. The 17 tasks";
+    assert!(text.contains(settled), "{text}");
+    assert!(!text.contains("Over all jobs"), "both rise: {text}");
+    crowded["answer"]["policies"][2]["metrics"]["job_response_s"]["mean"] = json!(99.5);
+    let text = said(by(policy, &crowded));
+    assert!(
+        text.contains("). Over all jobs the mean response is 99.5 s instead of 100 s"),
+        "{text}"
+    );
 }
 
 #[test]
