@@ -14,20 +14,23 @@
 
 use super::canvas::count;
 use super::{
-    AreaChart, Chart, DAYS_FROM_S, DAYS_OF_SPAN, HOURS_OF_SPAN, HeatChart, Line, LineChart, Stroke,
+    AreaChart, Chart, DAYS_FROM_S, DAYS_OF_SPAN, DAYS_OF_TRACE, HOURS_OF_SPAN, HOURS_OF_TRACE,
+    HeatChart, Line, LineChart, Stroke,
 };
 
-/// A chart of curves over the days of a span of this many seconds, and the seconds of its unit: in
-/// hours if the span is short.
+/// A chart of curves over the days of a span or a trace of this many seconds, and the seconds of its
+/// unit: in hours if that is short.
 pub(crate) fn over_span(mut chart: Chart, length_s: f64) -> (Chart, f64) {
     if DAYS_FROM_S <= length_s {
         return (chart, 86_400.0);
     }
     let in_hours = |chart: &mut LineChart| {
-        if chart.x_axis != DAYS_OF_SPAN {
-            return;
-        }
-        HOURS_OF_SPAN.clone_into(&mut chart.x_axis);
+        let axis = match chart.x_axis.as_str() {
+            DAYS_OF_SPAN => HOURS_OF_SPAN,
+            DAYS_OF_TRACE => HOURS_OF_TRACE,
+            _ => return,
+        };
+        axis.clone_into(&mut chart.x_axis);
         for line in &mut chart.lines {
             line.points.iter_mut().for_each(|point| point.0 *= 24.0);
             line.band.iter_mut().for_each(|bound| bound.0 *= 24.0);
@@ -171,6 +174,12 @@ mod tests {
         let (Chart::Panels(both), _) = over_span(Chart::Panels(panels), 7200.0) else { panic!() };
         assert!(both.panels.iter().all(|panel| panel.x_axis == HOURS_OF_SPAN));
         assert_eq!(both.panels[1].lines[0].points, [(0.0, 1.0), (36.0, 2.0)]);
+        let mut of_trace = both.panels[0].clone();
+        DAYS_OF_TRACE.clone_into(&mut of_trace.x_axis);
+        let (Chart::Lines(of_trace), _) = over_span(Chart::Lines(of_trace), 7200.0) else {
+            panic!()
+        };
+        assert_eq!(of_trace.x_axis, HOURS_OF_TRACE);
         let (Chart::Lines(short), per) = over_span(chart, DAYS_FROM_S - 1.0) else { panic!() };
         assert!(per == 3600.0 && short.x_axis == HOURS_OF_SPAN);
         assert_eq!(short.lines[0].points, [(0.0, 1.0), (36.0, 2.0)]);

@@ -1,4 +1,4 @@
-//! The chart of `episodes`: what happened and what the cluster did, over one axis of time.
+//! The charts of `episodes`: what happened and what the cluster did, over one axis of time.
 
 use std::ops::Range;
 
@@ -6,9 +6,10 @@ use super::answer::times_words;
 use super::seen::Seen;
 use crate::answers::sentences::capital;
 use crate::charts::{
-    Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone, over_span,
+    Chart, DAYS_OF_SPAN, DAYS_OF_TRACE, Line, LineChart, PanelChart, Scale, Stroke, Tone, over_span,
 };
-use crate::digits::{counted, grouped, lasting};
+use crate::digits::{counted, grouped, is_date, lasting};
+use crate::results::missing::Missing;
 use crate::studies::episodes::{Counts, Episode, What};
 use crate::units::micros_to_seconds;
 
@@ -26,83 +27,200 @@ fn drawn(counts: &Counts) -> Range<usize> {
     }
 }
 
-/// The chart, if anything happened or ran.
+/// The chart of the time for which tasks are known, if anything happened or ran; if that is a small
+/// part of the log, also one of the whole log with the kinds of events that are known outside of it.
 pub(super) fn all(found: &Seen) -> Vec<(String, Chart)> {
-    let (counts, at) = (&found.counts, &found.counts.asked.at);
-    let drawn = drawn(counts);
-    let since_s = micros_to_seconds(at.start_of(drawn.start));
-    let each = drawn.len().div_ceil(POINTS_MAX).max(1);
-    let day = |idx: usize| (micros_to_seconds(at.start_of(idx)) - since_s) / 86_400.0;
-    // The highest of `each` neighbouring intervals; a last point closes the line where it ends.
-    let line = |values: &dyn Fn(usize) -> Option<f64>, tone| {
-        let stretches = drawn.clone().step_by(each);
+    let counts = &found.counts;
+    let whole = 0..counts.asked.at.count();
+    let kinds = What::ALL.into_iter().filter(|what| 0 < counts.total(*what));
+    let kinds: Vec<What> = kinds.collect();
+    let near = Drawing::of(found, drawn(counts));
+    let is_outside = |what: &What| {
+        whole.clone().any(|idx| !near.range.contains(&idx) && counts.knows(*what, idx))
+    };
+    let outside: Vec<What> = kinds.iter().copied().filter(is_outside).collect();
+    let mut panels: Vec<LineChart> = kinds.iter().map(|what| near.panel_of(*what)).collect();
+    panels.extend(near.tasks());
+    let mut charts = Vec::new();
+    if !panels.is_empty() {
+        let mut caption = near.caption(&kinds);
+        caption.push_str(" Running and waiting tasks are means.");
+        if near.range != whole {
+            caption.push_str(" Only the time for which tasks are loaded is drawn");
+            caption.push_str(if outside.is_empty() { "." } else { "; the whole log is below." });
+        }
+        let chart = near.chart("Events over time", caption, panels, &found.missing);
+        charts.push(("episodes-time".to_owned(), chart));
+    }
+    if !outside.is_empty() {
+        let far = Drawing::of(found, whole);
+        let panels = outside.iter().map(|what| far.panel_of(*what)).collect();
+        let (caption, missing) = (far.caption(&outside), &found.missing_of_whole);
+        let chart = far.chart("Events over the whole log", caption, panels, missing);
+        charts.push(("episodes-whole".to_owned(), chart));
+    }
+    charts
+}
+
+/// Some intervals on an axis of time.
+struct Drawing<'a> {
+    found: &'a Seen,
+    range: Range<usize>,
+    /// The highest of so many neighbouring intervals is a point.
+    each: usize,
+    /// The instant at which the axis begins, s of the trace clock.
+    since_s: f64,
+    /// The title of the axis.
+    axis: &'static str,
+}
+
+impl<'a> Drawing<'a> {
+    /// The axis begins with the clock of the trace, as in other charts; with what is drawn if the log
+    /// has dates, or if what is drawn would be a small part at its right end.
+    fn of(found: &'a Seen, range: Range<usize>) -> Self {
+        let at = &found.counts.asked.at;
+        let start_s = micros_to_seconds(at.start_of(range.start));
+        let end_s = micros_to_seconds(at.end_of(range.end - 1));
+        let is_own = is_date(start_s) || end_s < 2.0 * start_s;
+        let (since_s, axis) = if is_own { (start_s, DAYS_OF_SPAN) } else { (0.0, DAYS_OF_TRACE) };
+        let each = range.len().div_ceil(POINTS_MAX).max(1);
+        Self { found, range, each, since_s, axis }
+    }
+
+    /// An instant on the axis, days.
+    fn day(&self, us: i64) -> f64 {
+        (micros_to_seconds(us) - self.since_s) / 86_400.0
+    }
+
+    /// The highest of neighbouring intervals; a last point closes the line where it ends.
+    fn line(&self, values: &dyn Fn(usize) -> Option<f64>, tone: Tone) -> Line {
+        let at = &self.found.counts.asked.at;
+        let stretches = self.range.clone().step_by(self.each);
         let point = |first: usize| {
-            let last = (first + each).min(drawn.end);
+            let last = (first + self.each).min(self.range.end);
             let highest = (first..last).filter_map(values).max_by(f64::total_cmp)?;
-            Some((day(first), highest))
+            Some((self.day(at.start_of(first)), highest))
         };
         let mut points: Vec<(f64, f64)> = stretches.filter_map(point).collect();
-        let last = drawn.clone().rev().find(|idx| values(*idx).is_some());
-        let end = last.map(|idx| (micros_to_seconds(at.end_of(idx)) - since_s) / 86_400.0);
+        let last = self.range.clone().rev().find(|idx| values(*idx).is_some());
+        let end = last.map(|idx| self.day(at.end_of(idx)));
         points.extend(end.zip(points.last().copied()).map(|(end, last)| (end, last.1)));
         Line::steps(String::new(), points, tone)
-    };
-    let per = format!("per {}", per_interval(micros_to_seconds(at.length_us)));
+    }
+
+    /// The events of a kind, with a ring around its largest episodes.
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 events")]
-    let panel_of = |what: What| {
+    fn panel_of(&self, what: What) -> LineChart {
+        let counts = &self.found.counts;
         let events = &counts.events[what as usize];
         let known = |idx: usize| counts.knows(what, idx);
-        let curve = line(&|idx| known(idx).then(|| events[idx] as f64), tone(what));
+        let curve = self.line(&|idx| known(idx).then(|| events[idx] as f64), tone(what));
         // At the height of the line, which is that of the highest interval.
         let peak = |first: usize, last: usize| {
             let highest = (first..=last).max_by_key(|idx| (events[*idx], usize::MAX - idx))?;
-            let place = highest.checked_sub(drawn.start).filter(|_| highest < drawn.end)?;
-            Some((day(highest - place % each), events[highest] as f64))
+            let place = highest.checked_sub(self.range.start)?;
+            let point = highest - place % self.each;
+            let is_drawn = highest < self.range.end;
+            let at_us = counts.asked.at.start_of(point);
+            is_drawn.then(|| (self.day(at_us), events[highest] as f64))
         };
         let rings = Line {
             stroke: Stroke::Rings,
             ..Line::steps(
                 "the largest episodes of each kind".to_owned(),
-                episodes_of(found, what).filter_map(|one| peak(one.first, one.last)).collect(),
+                episodes_of(self.found, what).filter_map(|one| peak(one.first, one.last)).collect(),
                 Tone::Ink,
             )
         };
-        panel(&capital(what.name()), format!("{} {per}", what.name()), vec![curve, rings])
-    };
-    let happened = What::ALL.into_iter().filter(|what| 0 < counts.total(*what));
-    let mut panels: Vec<LineChart> = happened.map(panel_of).collect();
-    let running = line(&|idx| counts.running[idx], Tone::Blue);
-    let waiting = line(&|idx| counts.waiting[idx].filter(|_| found.knows_waits), Tone::Orange);
-    let has_any = |line: &Line| line.points.iter().any(|point| 0.0 < point.1);
-    for (title, unit, line) in
-        [("Running tasks", "running tasks", running), ("Waiting tasks", "waiting tasks", waiting)]
-    {
-        if has_any(&line) {
-            panels.push(panel(title, unit.to_owned(), vec![line]));
+        let length_s = micros_to_seconds(counts.asked.at.length_us);
+        let unit = format!("{} per {}", noun(what), per_interval(length_s));
+        self.panel(&capital(what.name()), unit, vec![curve, rings])
+    }
+
+    /// Running and waiting tasks, if there are any.
+    fn tasks(&self) -> Vec<LineChart> {
+        let counts = &self.found.counts;
+        let knows_waits = self.found.knows_waits;
+        let running = self.line(&|idx| counts.running[idx], Tone::Blue);
+        let waiting = self.line(&|idx| counts.waiting[idx].filter(|_| knows_waits), Tone::Orange);
+        let both = [("Running tasks", "running", running), ("Waiting tasks", "waiting", waiting)];
+        let has_any = |line: &Line| line.points.iter().any(|point| 0.0 < point.1);
+        let known = both.into_iter().filter(|(_, _, line)| has_any(line));
+        known.map(|(title, unit, line)| self.panel(title, unit.to_owned(), vec![line])).collect()
+    }
+
+    fn panel(&self, title: &str, unit: String, lines: Vec<Line>) -> LineChart {
+        LineChart {
+            title: title.to_owned(),
+            caption: String::new(),
+            x_axis: self.axis.to_owned(),
+            y_axis: unit,
+            x_scale: Scale::Linear,
+            lines,
         }
     }
-    if panels.is_empty() {
-        return Vec::new();
-    }
-    let chart = Chart::Panels(PanelChart {
-        title: "What happened when".to_owned(),
-        caption: caption(found, &drawn, each),
-        panels,
-        columns: 1,
-    });
-    let length_us = at.end_of(drawn.end - 1) - at.start_of(drawn.start);
-    let (chart, per) = over_span(chart, micros_to_seconds(length_us));
-    vec![("episodes-time".to_owned(), found.missing.over_time(chart, since_s, per))]
-}
 
-fn panel(title: &str, unit: String, lines: Vec<Line>) -> LineChart {
-    LineChart {
-        title: title.to_owned(),
-        caption: String::new(),
-        x_axis: DAYS_OF_SPAN.to_owned(),
-        y_axis: unit,
-        x_scale: Scale::Linear,
-        lines,
+    fn chart(
+        &self,
+        title: &str,
+        caption: String,
+        panels: Vec<LineChart>,
+        missing: &Missing,
+    ) -> Chart {
+        let chart =
+            Chart::Panels(PanelChart { title: title.to_owned(), caption, panels, columns: 1 });
+        let end_us = self.found.counts.asked.at.end_of(self.range.end - 1);
+        let (chart, per) = over_span(chart, micros_to_seconds(end_us) - self.since_s);
+        missing.over_time(chart, self.since_s, per)
+    }
+
+    /// How many episodes of these kinds are drawn, and what one is.
+    fn caption(&self, kinds: &[What]) -> String {
+        let (found, range) = (self.found, &self.range);
+        let rule = &found.plan;
+        let all: usize = found.all.iter().map(Vec::len).sum();
+        let length_s = micros_to_seconds(found.counts.asked.at.length_us);
+        let length = match length_s {
+            3600.0 => "an hour".to_owned(),
+            86_400.0 => "a day".to_owned(),
+            other => lasting(other),
+        };
+        let highest = if 1 < self.each {
+            format!(" A point is the highest of {}.", counted(self.each as u64, "interval"))
+        } else {
+            String::new()
+        };
+        let (found_all, rings) = match all {
+            0 => ("Nothing stands out".to_owned(), String::new()),
+            some => {
+                let is_drawn = |one: &&Episode| {
+                    let is_within = one.first < range.end && range.start <= one.last;
+                    is_within && kinds.contains(&one.what)
+                };
+                let shown = found.all.iter().flatten().filter(is_drawn).count();
+                let of_all = counted(some as u64, "episode");
+                let of_all = match shown {
+                    all if all == some => of_all,
+                    part => format!("{} of {of_all}", grouped(part as u64)),
+                };
+                let largest = match rule.most {
+                    1 => "largest".to_owned(),
+                    most => format!("{} largest", grouped(most as u64)),
+                };
+                (of_all, format!(" Rings: the {largest} of each kind."))
+            }
+        };
+        let late = if 0.0 < self.since_s && !is_date(self.since_s) {
+            format!(" The axis begins {} after the start of the trace.", lasting(self.since_s))
+        } else {
+            String::new()
+        };
+        format!(
+            "{found_all}: an interval of {length} stands out if it has more than {} of its kind, and \
+            at least {}; neighbours are one episode.{rings}{highest}{late}",
+            times_words(rule.times),
+            counted(rule.least, "event"),
+        )
     }
 }
 
@@ -120,6 +238,18 @@ fn per_interval(length_s: f64) -> String {
     }
 }
 
+/// What is counted, for an axis below a title that says what happened.
+const fn noun(what: What) -> &'static str {
+    match what {
+        What::Submitted => "jobs",
+        What::Failed => "failures",
+        What::Killed => "kills",
+        What::Evicted => "evictions",
+        What::Lost => "losses",
+        What::Left => "machines",
+    }
+}
+
 const fn tone(what: What) -> Tone {
     match what {
         What::Submitted => Tone::Green,
@@ -128,48 +258,4 @@ const fn tone(what: What) -> Tone {
         What::Evicted | What::Lost => Tone::Orange,
         What::Left => Tone::Grey,
     }
-}
-
-fn caption(found: &Seen, drawn: &Range<usize>, each: usize) -> String {
-    let rule = &found.plan;
-    let all: usize = found.all.iter().map(Vec::len).sum();
-    let length_s = micros_to_seconds(found.counts.asked.at.length_us);
-    let length = match length_s {
-        3600.0 => "an hour".to_owned(),
-        86_400.0 => "a day".to_owned(),
-        other => lasting(other),
-    };
-    let highest = if 1 < each {
-        format!(" A point is the highest of {}.", counted(each as u64, "interval"))
-    } else {
-        String::new()
-    };
-    let (found_all, rings) = match all {
-        0 => ("Nothing stands out".to_owned(), String::new()),
-        some => {
-            let within = |one: &&Episode| one.first < drawn.end && drawn.start <= one.last;
-            let shown = found.all.iter().flatten().filter(within).count();
-            let of_all = counted(some as u64, "episode");
-            let of_all = match shown {
-                all if all == some => of_all,
-                part => format!("{} of {of_all}", grouped(part as u64)),
-            };
-            let largest = match rule.most {
-                1 => "largest".to_owned(),
-                most => format!("{} largest", grouped(most as u64)),
-            };
-            (of_all, format!(" Rings: the {largest} of each kind."))
-        }
-    };
-    let part = if drawn.len() < found.counts.asked.at.count() {
-        " Only the time for which tasks are loaded is drawn."
-    } else {
-        ""
-    };
-    format!(
-        "{found_all}: an interval of {length} stands out if it has more than {} of its kind, and at \
-        least {}; neighbours are one episode.{rings} Running and waiting tasks are means.{highest}{part}",
-        times_words(rule.times),
-        counted(rule.least, "event"),
-    )
 }

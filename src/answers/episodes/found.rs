@@ -65,14 +65,16 @@ pub fn episodes(lake: &Lake, windows: Windows, plan: &EpisodesPlan) -> Result<Ep
     let waits = assumed_waits(lake, WaitsOf::Attempts(counts.attempts));
     let knows_waits = waits.as_ref().is_none_or(|waits| !waits.of_all);
     let whole_from = first_end.map(|first| first.instant());
-    let missing = Missing::of(&lake.gaps(), &[Table::JobEvents, Table::TaskEvents]);
+    let gaps = lake.gaps();
+    let missing = |tables: &[Table]| Missing::of(&gaps, tables).whole_from(whole_from.clone());
     let seen = Seen {
         plan: plan.clone(),
         counts,
         knows_waits,
         all,
         shown,
-        missing: missing.whole_from(whole_from),
+        missing: missing(&[Table::JobEvents, Table::TaskEvents]),
+        missing_of_whole: missing(&[Table::JobEvents, Table::MachineEvents]),
     };
     let table = table::episodes(&seen);
     Ok(Episodes { seen, assumed: waits.map(|waits| waits.note), table })

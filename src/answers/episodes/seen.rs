@@ -1,4 +1,4 @@
-//! What was seen in a lake, from which the tables and the chart are made.
+//! What was seen in a lake, from which the tables and the charts are made.
 
 use super::EpisodesPlan;
 use crate::results::missing::Missing;
@@ -16,4 +16,6 @@ pub(super) struct Seen {
     pub(super) shown: Vec<(Episode, Who)>,
     /// When tables are not loaded, and from when on the log is whole.
     pub(super) missing: Missing,
+    /// The same for jobs and machines alone.
+    pub(super) missing_of_whole: Missing,
 }
