@@ -249,7 +249,9 @@ fn section(
         }
         let some = ticks::some_rows(result, table);
         let table = some.as_ref().unwrap_or(table);
-        let caption = of_result(result, &caption(table.file.trim_end_matches(".csv")));
+        let stem = table.file.trim_end_matches(".csv");
+        let title = kind.title_of_table(stem).map_or_else(|| caption(stem), str::to_owned);
+        let caption = of_result(result, &title);
         let caption = months::with_late(result, table, caption);
         if result.name == sweep::KIND.name && table.file == "sweep.csv" {
             let answer = result.found::<SweepAnswer>();

@@ -23,7 +23,7 @@ pub struct Kind<'a> {
     pub name: &'a str,
     /// Its title for a reader; `None` if its name is the title.
     pub caption: Option<&'static str>,
-    /// The titles of its further tables, by name.
+    /// The titles of its further tables, by name, and of its first if that is not its caption.
     pub captions: &'static [(&'static str, &'static str)],
     /// The tables of the lake that it is made of; empty if it is made of all.
     pub tables: &'static [Table],
@@ -89,6 +89,12 @@ impl<'a> Kind<'a> {
     #[must_use]
     pub const fn holding<T: Serialize + DeserializeOwned>(self) -> Self {
         Self { form: Some(again::<T>), ..self }
+    }
+
+    /// The title of one of its tables. That of the first is its caption, unless it has its own.
+    pub fn title_of_table(&self, name: &str) -> Option<&'static str> {
+        let own = self.captions.iter().find(|(table, _)| *table == name);
+        own.map(|(_, title)| *title).or_else(|| self.caption_of(name))
     }
 
     /// Its caption, or that of one of its tables.

@@ -198,6 +198,13 @@ proptest! {
             };
             // A job without an event of its own has no user.
             let users = within().filter(|id| !jobs[*id].0.is_empty()).map(|id| format!("user{}", id % 2));
+            let at_within = events.iter().map(|event| event.0);
+            let at_within = at_within.filter(|at| (first..=last).contains(&grid.of(*at)));
+            let at_within: Vec<u64> = at_within.collect();
+            let [earliest, latest] =
+                [at_within.iter().min(), at_within.iter().max()].map(|at| *at.unwrap());
+            prop_assert!(close(&row["first_at_s"], earliest, 1), "{row}");
+            prop_assert!(close(&row["last_at_s"], latest, 1), "{row}");
             let jobs_within: BTreeSet<usize> = within().collect();
             prop_assert_eq!(&row["jobs"], jobs_within.len());
             for (name, share, expected) in [

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answers::sentences::{capital, percent, short};
-use crate::digits::{counted, grouped, grouped_decimal, is_date, lasting, six_digits, utc};
+use crate::digits::{
+    counted, grouped, grouped_decimal, instant, is_date, lasting, six_digits, three_digits, utc,
+};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::studies::episodes::What;
@@ -45,6 +47,10 @@ pub struct EpisodeRow {
     pub start_s: f64,
     /// End of its last interval, s.
     pub end_s: f64,
+    /// When the first of the events happened, s; not in results of older versions.
+    pub first_at_s: Option<f64>,
+    /// The same for the last.
+    pub last_at_s: Option<f64>,
     /// The number of events.
     pub count: u64,
     /// How many times the mean that is.
@@ -101,10 +107,53 @@ const NAMED: f64 = 0.5;
 /// Change of running or waiting tasks from which on it is told.
 const CHANGED: f64 = 1.25;
 
-/// From when to when, in words; with seconds if these are not whole minutes.
+/// Part of all events of its kind from which on an episode is told first.
+const LEADS: f64 = 0.05;
+
+/// From this time of a trace without dates on, s, an instant is told by its day, as in charts.
+const DAYS_FROM_S: f64 = 3.0 * 86_400.0;
+
+/// `25 d 21:30` of a trace without dates, as in tables; with seconds if asked for.
+fn on_day(at_s: f64, has_seconds: bool) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a time of a trace"
+    )]
+    let whole = at_s.round() as u64;
+    let [days, hours, minutes] = [whole / 86_400, whole / 3600 % 24, whole / 60 % 60];
+    let seconds = if has_seconds { format!(":{:02}", whole % 60) } else { String::new() };
+    format!("{days} d {hours:02}:{minutes:02}{seconds}")
+}
+
+/// An instant in words.
+fn at(at_s: f64) -> String {
+    match at_s {
+        date if is_date(date) => instant(date),
+        late if DAYS_FROM_S <= late => format!("{} of the trace", on_day(late, true)),
+        early => format!("hour {} of the trace", grouped_decimal(early / 3600.0, 4)),
+    }
+}
+
+/// When, in words: how long from when on if all events are close together, otherwise from when to
+/// when.
 fn when(row: &EpisodeRow) -> String {
+    let span = row.first_at_s.zip(row.last_at_s);
+    match span.filter(|(first, last)| 2.0 * (last - first) < row.end_s - row.start_s) {
+        Some((first, last)) if last <= first => format!("at {}", at(first)),
+        Some((first, last)) => format!("within {} from {} on", lasting(last - first), at(first)),
+        None => from_to(row),
+    }
+}
+
+/// From when to when, in words; with seconds if these are not whole minutes.
+fn from_to(row: &EpisodeRow) -> String {
     let are_whole = |per: f64| [row.start_s, row.end_s].iter().all(|at_s| at_s % per == 0.0);
     if !is_date(row.start_s) {
+        if DAYS_FROM_S <= row.start_s {
+            let [from, to] = [row.start_s, row.end_s].map(|at_s| on_day(at_s, !are_whole(60.0)));
+            return format!("from {from} to {to} of the trace");
+        }
         // Hundredths of an hour are 36 s.
         let decimals = if row.end_s - row.start_s < 72.0 { 4 } else { 2 };
         let hours = |at_s: f64| grouped_decimal(at_s / 3600.0, decimals);
@@ -139,10 +188,13 @@ impl EpisodeRow {
             let part = if share < 1.0 { percent(share) } else { "all".to_owned() };
             Some(format!("{part} {}", name?))
         };
-        let user = self.user.as_deref().map(|user| format!("by user {}", short(user)));
+        // A user submits jobs, but does not evict tasks.
+        let is_submitted = self.what == What::Submitted.name();
+        let by = if is_submitted { "by" } else { "in tasks of" };
+        let user = self.user.as_deref().map(|user| format!("{by} user {}", short(user)));
         let job = self.job_id.map(|id| format!("of job {id}"));
         // Why jobs ended is not why they were submitted.
-        let reason = self.reason.as_deref().filter(|_| self.what != What::Submitted.name());
+        let reason = self.reason.as_deref().filter(|_| !is_submitted);
         let reason = reason.map(|why| format!("in jobs that ended as {why}"));
         let of = [
             most(user, self.user_share),
@@ -170,69 +222,110 @@ impl EpisodeRow {
     }
 }
 
-impl EpisodesAnswer {
-    /// The sentences: the largest episode of the kind of bad end with most events in episodes, how many
-    /// of them are in any, and the other kinds.
-    pub(crate) fn sentence(&self) -> Option<String> {
-        let kinds: Vec<OfKind> = self.kinds.iter().filter(|kind| 0 < kind.episodes).collect();
-        let is_submitted = |kind: &OfKind| kind.what == What::Submitted.name();
-        let bad = kinds.iter().filter(|kind| !is_submitted(kind));
-        let Some(lead) = first_most(bad, |kind| kind.in_episodes).or(kinds.first()) else {
-            let known = self.kinds.iter().map(|kind| kind.known_intervals).max();
-            let only = match self.kinds.iter().collect::<Vec<_>>().as_slice() {
-                [only] => format!(". Only {} are recorded", only.what),
-                _ => String::new(),
-            };
-            return Some(format!(
-                "Nothing stands out: of {}, none has more than {} of any kind of event, and at \
-                least {}{only}",
-                intervals(known.unwrap_or(self.intervals), self.interval_s),
-                times_words(self.times),
-                self.least
-            ));
-        };
-        let rows: Vec<EpisodeRow> = self.rows.iter().collect();
-        let of_kind = rows.iter().filter(|row| row.what == lead.what);
-        let largest = first_most(of_kind, |row| row.count)?;
-        let other = |kind: &OfKind| {
-            Some(format!(
-                "{} ({}, {} of all)",
-                kind.what,
-                counted(kind.episodes, "episode"),
-                percent(kind.in_episodes_share?)
-            ))
-        };
-        let others = kinds.iter().filter(|kind| kind.what != lead.what).filter_map(other);
-        let others: Vec<String> = others.collect();
-        let others = if others.is_empty() {
-            String::new()
-        } else {
-            format!(". Also far more than usual: {}", others.join("; "))
-        };
-        let (noun, of) = nouns(lead);
+impl EpisodeRow {
+    /// `22.2 %, 7.88 times the mean`: its part of all events of the kind, and of the mean.
+    fn amount(&self) -> Option<String> {
+        let share = percent(self.share?);
+        let times =
+            self.times_the_mean.map(|times| format!(", {} times the mean", three_digits(times)));
+        Some(format!("{share}{}", times.unwrap_or_default()))
+    }
+
+    /// Whether it may be told first.
+    fn leads(&self) -> bool {
+        self.share.is_some_and(|share| LEADS <= share)
+    }
+}
+
+impl OfKind {
+    /// `31.6 % in 3 episodes`, if there are several.
+    fn in_all(&self) -> Option<String> {
+        let share = self.in_episodes_share.filter(|_| 1 < self.episodes)?;
+        Some(format!("{} in {}", percent(share), counted(self.episodes, "episode")))
+    }
+
+    /// Its largest episode in a sentence that begins with the kind.
+    fn line(&self, largest: &EpisodeRow) -> Option<String> {
+        let in_all = self.in_all().map_or_else(String::new, |all| format!("; in all, {all}"));
+        Some(format!(
+            "{}: {} of {} ({}) {}{}{in_all}",
+            capital(&self.what),
+            grouped(largest.count),
+            grouped(self.count),
+            largest.amount()?,
+            when(largest),
+            largest.who(),
+        ))
+    }
+
+    /// The same as the first sentences, with what the cluster did.
+    fn lead(&self, largest: &EpisodeRow) -> Option<String> {
+        let (noun, of) = nouns(self);
+        let then = largest.then().map_or_else(String::new, |said| format!(". {}", capital(&said)));
+        let in_all = self.in_all().map_or_else(String::new, |all| format!(". In all, {all}"));
         let with = if largest.together_with.is_empty() {
             String::new()
         } else {
             format!(". At the same time far more than usual: {}", largest.together_with)
         };
-        let then = largest.then().map_or_else(String::new, |said| format!(". {}", capital(&said)));
-        let (each, spans) = match (lead.episodes, lead.intervals) {
-            (1, 1) => ("", "That is".to_owned()),
-            (1, _) => ("each ", "That is".to_owned()),
-            _ => ("each ", format!("In all, {} fell into", percent(lead.in_episodes_share?))),
-        };
         Some(format!(
-            "{} of {}{of} ({}) happened {}{}{then}. {spans} {} of {}, {each}with more than {}{with}{others}",
+            "{} of {}{of} ({}) happened {}{}{then}{in_all}{with}",
             grouped(largest.count),
-            counted(lead.count, noun),
-            percent(largest.share?),
+            counted(self.count, noun),
+            largest.amount()?,
             when(largest),
             largest.who(),
-            grouped(lead.intervals),
-            intervals(lead.known_intervals, self.interval_s),
-            times_words(self.times),
         ))
     }
+}
+
+impl EpisodesAnswer {
+    /// The sentences: of the largest episodes of each kind the one that is most of its kind, bad ends
+    /// before submissions, and one sentence for each other kind.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let kinds: Vec<OfKind> = self.kinds.iter().filter(|kind| 0 < kind.episodes).collect();
+        if kinds.is_empty() {
+            return Some(self.nothing_stands_out());
+        }
+        let rows: Vec<EpisodeRow> = self.rows.iter().collect();
+        let own = kinds.iter().filter_map(|kind| Some((kind, largest(&rows, &kind.what)?)));
+        let all: Vec<(&OfKind, &EpisodeRow)> = own.collect();
+        let is_bad = |kind: &OfKind| kind.what != What::Submitted.name();
+        let leading = all.iter().filter(|(_, row)| row.leads());
+        let lead = leading.max_by(|one, other| {
+            let bad = is_bad(one.0).cmp(&is_bad(other.0));
+            bad.then(one.1.share.unwrap_or(0.0).total_cmp(&other.1.share.unwrap_or(0.0)))
+        });
+        let first = match lead {
+            Some((kind, row)) => kind.lead(row)?,
+            None => format!("No episode has {} or more of all events of its kind", percent(LEADS)),
+        };
+        let lead = lead.map(|(kind, _)| kind.what.as_str());
+        let others = all.iter().filter(|(kind, _)| Some(kind.what.as_str()) != lead);
+        let others = others.filter_map(|(kind, row)| kind.line(row));
+        Some(std::iter::once(first).chain(others).collect::<Vec<String>>().join(". "))
+    }
+
+    /// That no interval has far more than usual.
+    fn nothing_stands_out(&self) -> String {
+        let known = self.kinds.iter().map(|kind| kind.known_intervals).max();
+        let only = match self.kinds.iter().collect::<Vec<_>>().as_slice() {
+            [only] => format!(". Only {} are recorded", only.what),
+            _ => String::new(),
+        };
+        format!(
+            "Nothing stands out: of {}, none has more than {} of any kind of event, and at \
+            least {}{only}",
+            intervals(known.unwrap_or(self.intervals), self.interval_s),
+            times_words(self.times),
+            self.least
+        )
+    }
+}
+
+/// The largest episode of a kind.
+fn largest<'a>(rows: &'a [EpisodeRow], what: &str) -> Option<&'a EpisodeRow> {
+    first_most(rows.iter().filter(|row| row.what == what), |row| row.count)
 }
 
 /// The first of those with the most.
@@ -265,14 +358,23 @@ mod tests {
             "interval_s": 3600.0, "intervals": 267, "times": 5, "least": 10,
             "kinds": [
                 {"what": "jobs submitted", "count": 900, "episodes": 1, "intervals": 2,
-                    "known_intervals": 77, "in_episodes": 450, "in_episodes_share": 0.5},
+                    "known_intervals": 77, "in_episodes": 900, "in_episodes_share": 1.0},
                 {"what": "tasks failed", "count": 1000, "episodes": 2, "intervals": 3,
                     "known_intervals": 77, "in_episodes": 982, "in_episodes_share": 0.982},
+                {"what": "tasks killed", "count": 468, "episodes": 1, "intervals": 2,
+                    "known_intervals": 77, "in_episodes": 395, "in_episodes_share": 0.844},
                 {"what": "tasks lost", "count": 3, "known_intervals": 77, "in_episodes_share": 0.0}],
             "rows": [
                 {"what": "tasks failed", "start_s": 1_483_149_600.0, "end_s": 1_483_153_200.0, "count": 12},
+                {"what": "tasks killed", "start_s": 1_483_156_800.0, "end_s": 1_483_164_000.0,
+                    "count": 395, "share": 0.844, "times_the_mean": 30.32, "user": "honbu",
+                    "user_share": 1.0, "first_at_s": 1_483_156_860.0, "last_at_s": 1_483_156_927.0},
+                {"what": "jobs submitted", "start_s": 1_483_149_600.0, "end_s": 1_483_153_200.0,
+                    "count": 900, "share": 1.0, "times_the_mean": 77.0, "user": "honbu",
+                    "user_share": 0.9},
                 {"what": "tasks failed", "start_s": 1_483_228_800.0, "end_s": 1_483_236_000.0, "count": 970,
-                    "share": 0.97, "user": "honbu", "user_share": 1.0, "job_id": 7, "job_share": 0.1,
+                    "share": 0.97, "times_the_mean": 37.345, "user": "honbu", "user_share": 1.0,
+                    "job_id": 7, "job_share": 0.1,
                     "reason": "FAILED", "reason_share": 0.75, "running_before": 84.6,
                     "running_after": 30.9, "waiting_before": 5.0, "waiting_after": 5.5,
                     "together_with": "jobs submitted"}],
@@ -280,10 +382,12 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "970 of 1,000 failures of tasks (97.0 %) happened from 2017-01-01 00:00 to 02:00 UTC, all by user \
-            honbu, 75.0 % in jobs that ended as FAILED. Running tasks fell from 85 to 31. In all, 98.2 % fell \
-            into 3 of 77 hours, each with more than 5 times the mean. At the same time far more than usual: jobs \
-            submitted. Also far more than usual: jobs submitted (1 episode, 50.0 % of all)"
+            "970 of 1,000 failures of tasks (97.0 %, 37.3 times the mean) happened from 2017-01-01 00:00 to \
+            02:00 UTC, all in tasks of user honbu, 75.0 % in jobs that ended as FAILED. Running tasks fell \
+            from 85 to 31. In all, 98.2 % in 2 episodes. At the same time far more than usual: jobs \
+            submitted. Jobs submitted: 900 of 900 (100.0 %, 77 times the mean) from 2016-12-31 02:00 to \
+            03:00 UTC, 90.0 % by user honbu. Tasks killed: 395 of 468 (84.4 %, 30.3 times the mean) within \
+            67 s from 2016-12-31 04:01:00 UTC on, all in tasks of user honbu"
         );
         answer.kinds = TableRows::default();
         assert_eq!(
@@ -291,11 +395,41 @@ mod tests {
             "Nothing stands out: of 267 hours, none has more than 5 times the mean of any kind of event, \
             and at least 10"
         );
+        assert_eq!(intervals(1, 600.0), "1 interval of 10 min");
+        assert_eq!(times_words(1), "the mean");
+    }
+
+    #[test]
+    fn a_small_part_of_a_kind_is_not_told_first() {
+        let answer: EpisodesAnswer = serde_json::from_value(json!({
+            "interval_s": 3600.0, "intervals": 3585, "times": 5, "least": 10,
+            "kinds": [{"what": "tasks failed", "count": 1870, "episodes": 11, "intervals": 14,
+                "known_intervals": 817, "in_episodes": 203, "in_episodes_share": 0.1086}],
+            "rows": [{"what": "tasks failed", "start_s": 10_623_600.0, "end_s": 10_630_800.0,
+                "count": 36, "share": 0.0193, "times_the_mean": 7.864}],
+        }))
+        .unwrap();
+        assert_eq!(
+            answer.sentence().unwrap(),
+            "No episode has 5.0 % or more of all events of its kind. Tasks failed: 36 of 1,870 (1.9 %, \
+            7.86 times the mean) from 122 d 23:00 to 123 d 01:00 of the trace; in all, 10.9 % in 11 episodes"
+        );
+    }
+
+    #[test]
+    fn the_time_of_an_episode_is_as_exact_as_its_events() {
         let row = EpisodeRow { start_s: 28_200.0, end_s: 28_800.0, ..EpisodeRow::default() };
         assert_eq!(when(&row), "in hours 7.83 to 8.00 of the trace");
-        assert_eq!(intervals(1, 600.0), "1 interval of 10 min");
+        let at = |first_at_s, last_at_s| EpisodeRow {
+            first_at_s: Some(first_at_s),
+            last_at_s: Some(last_at_s),
+            ..row.clone()
+        };
+        assert_eq!(when(&at(28_210.0, 28_790.0)), "in hours 7.83 to 8.00 of the trace");
+        assert_eq!(when(&at(28_260.0, 28_350.0)), "within 90 s from hour 7.8500 of the trace on");
+        assert_eq!(when(&at(28_260.0, 28_260.0)), "at hour 7.8500 of the trace");
+        assert_eq!(super::at(2_237_405.0), "25 d 21:30:05 of the trace");
         let row = EpisodeRow { start_s: 1_483_228_830.0, end_s: 1_483_228_840.0, ..row };
         assert_eq!(when(&row), "from 2017-01-01 00:00:30 to 00:00:40 UTC");
-        assert_eq!(times_words(1), "the mean");
     }
 }

@@ -23,6 +23,7 @@ pub(crate) use step::STEP;
 /// The result.
 pub const KIND: Kind<'static> = Kind {
     captions: &[
+        ("episodes", "Episodes"),
         ("episodes-kinds", "How much of it fell into episodes"),
         ("episodes-intervals", "All intervals"),
     ],

@@ -48,6 +48,10 @@ pub(super) fn episodes(found: &Seen) -> RecordBatch {
         .about("Start of the first interval")
         .float("end_s", each().map(|one| Some(micros_to_seconds(at.end_of(one.last)))))
         .about("End of the last interval")
+        .float("first_at_s", instants(found, 0))
+        .about("When the first of the events happened, on the trace clock")
+        .float("last_at_s", instants(found, 1))
+        .about("When the last of the events happened, on the trace clock")
         .text("what", each().map(|one| one.what.name()))
         .about("What happened far more often than usual")
         .count("count", each().map(|one| one.count))
@@ -70,6 +74,12 @@ pub(super) fn episodes(found: &Seen) -> RecordBatch {
             "together_with",
         ])
         .batch()
+}
+
+/// The first (0) or the last (1) event of each episode, s.
+fn instants(found: &Seen, place: usize) -> Vec<Option<f64>> {
+    let spans = found.shown.iter().map(|(_, who)| who.span_us);
+    spans.map(|span_us| Some(micros_to_seconds(span_us?[place]))).collect()
 }
 
 /// The part of each episode that some count of it is.

@@ -167,15 +167,16 @@ const IN_FILE_ONLY: [(&str, &[&str]); 11] = [
     (
         "episodes.csv",
         &[
+            "first_at_s",
+            "last_at_s",
             "reason_share",
+            "jobs",
             "job_share",
             "machine_id",
             "machine_share",
             "machines_left",
             "together_with",
             "users",
-            "waiting_before",
-            "waiting_after",
         ],
     ),
     (
@@ -240,12 +241,13 @@ pub(super) fn is_in_file_only(table: &Table, column: &str) -> bool {
     IN_FILE_ONLY.iter().any(of_file)
 }
 
-/// The columns by which the rows of a table are sorted as in its chart, each from its largest value;
+/// The columns by which the rows of a table are sorted on a page, each from its largest value;
 /// unknown values count as 0.
 pub(super) fn sorted_by(table: &Table) -> &'static [&'static str] {
     match table.file.as_str() {
         "detect.csv" => &["earlier_share", "f1"],
         "jobs.csv" => &["running_s"],
+        "episodes.csv" => &["times_the_mean"],
         _ => &[],
     }
 }

@@ -9,6 +9,7 @@ use super::{Asked, Episode, What};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::jobs::Jobs;
+use crate::facts::machines::{MachineChange, MachineEvents};
 use crate::facts::tasks::Usage;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -17,6 +18,8 @@ use crate::schema::Table;
 /// The events of an episode by job, user, machine and reason. Events without one are in none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Who {
+    /// The first and the last of the events, µs.
+    pub span_us: Option<[i64; 2]>,
     /// Events by job.
     pub jobs: BTreeMap<i64, u64>,
     /// Events by user.
@@ -42,13 +45,21 @@ fn add(counts: &mut BTreeMap<String, u64>, name: &str) {
 
 impl Who {
     fn merge(&mut self, other: Self) {
+        self.reach(other.span_us);
         join(&mut self.jobs, other.jobs);
         join(&mut self.users, other.users);
         join(&mut self.machines, other.machines);
         join(&mut self.reasons, other.reasons);
     }
 
-    fn add(&mut self, jobs: &Jobs, job_id: i64) {
+    /// Extends the span of the events by another one.
+    fn reach(&mut self, span_us: Option<[i64; 2]>) {
+        let both = self.span_us.into_iter().chain(span_us);
+        self.span_us = both.reduce(|[first, last], [from, to]| [first.min(from), last.max(to)]);
+    }
+
+    fn add(&mut self, jobs: &Jobs, job_id: i64, time_us: i64) {
+        self.reach(Some([time_us, time_us]));
         *self.jobs.entry(job_id).or_default() += 1;
         let Some(job) = jobs.find(job_id).map(|position| &jobs.jobs[position]) else { return };
         if let Some(user) = job.user {
@@ -89,7 +100,7 @@ pub fn who(
     }
     let nothing = || vec![Who::default(); episodes.len()];
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents]);
-    (0..lake.bucket_count())
+    let mut all = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
         .try_fold(nothing, |mut all, bucket| {
@@ -100,14 +111,23 @@ pub fn who(
         .try_reduce(nothing, |mut one, other| {
             one.iter_mut().zip(other).for_each(|(own, other)| own.merge(other));
             Ok(one)
-        })
+        })?;
+    let left = MachineEvents::read(lake)?.events;
+    let left = left.iter().filter(|event| event.change == MachineChange::Remove);
+    for time_us in left.map(|event| event.time_us) {
+        if let Some(place) = places.of(What::Left, time_us) {
+            all[place].reach(Some([time_us, time_us]));
+        }
+    }
+    Ok(all)
 }
 
 fn bucket_of(bucket: &Bucket<'_>, places: &Places<'_>, all: &mut [Who]) -> Result<(), FactError> {
     let jobs = bucket.jobs_without_names()?;
     for job in &jobs.jobs {
-        if let Some(place) = job.first_submit_us.and_then(|us| places.of(What::Submitted, us)) {
-            all[place].add(&jobs, job.id);
+        let Some(submit_us) = job.first_submit_us else { continue };
+        if let Some(place) = places.of(What::Submitted, submit_us) {
+            all[place].add(&jobs, job.id, submit_us);
         }
     }
     if !bucket.lake.has(Table::TaskEvents) {
@@ -117,7 +137,7 @@ fn bucket_of(bucket: &Bucket<'_>, places: &Places<'_>, all: &mut [Who]) -> Resul
         let place_of = |event, time_us| places.of(What::of_task(event)?, time_us);
         for event in task.events {
             if let Some(place) = place_of(event.event_type, event.time_us) {
-                all[place].add(&jobs, task.job_id);
+                all[place].add(&jobs, task.job_id, event.time_us);
             }
         }
         for attempt in task.attempts {
