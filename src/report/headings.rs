@@ -13,6 +13,7 @@ const KNOWN: [(&str, &str); 97] = [
     ("auc", "area under ROC"),
     ("brier_score", "Brier score"),
     ("budget", "limit, share of the job's slot time"),
+    ("capacity_away_share", "CPU lost in all outages"),
     ("capacity_lost_share", "CPU lost in outages that ended"),
     ("censored", "open at the end"),
     ("chance_at_least", "threshold (smallest chance)"),

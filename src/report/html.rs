@@ -115,6 +115,14 @@ impl Cell {
         number.map_or_else(|| Self::of(text), |share| Self::shown(percent(share), number))
     }
 
+    /// The chance of a test: a very small one is not shown as 0.
+    pub(crate) fn chance(text: &str) -> Self {
+        match text.parse::<f64>() {
+            Ok(chance) if chance < 0.0001 => Self::shown("&lt; 0.0001".to_owned(), Some(chance)),
+            _ => Self::of(text),
+        }
+    }
+
     /// A number with three decimals, for measures between 0 and 1.
     pub(crate) fn measure(text: &str) -> Self {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
@@ -474,5 +482,7 @@ mod tests {
             assert_eq!((cell.html.as_str(), cell.number.is_some()), (html, is_number), "{text}");
         }
         assert_eq!(Cell::name("014").html, "014");
+        assert_eq!(Cell::chance("0").html, "&lt; 0.0001");
+        assert_eq!(Cell::chance("0.09319").html, "0.09319");
     }
 }

@@ -68,7 +68,7 @@ fn page(
         ran on it{share}.</p>",
         counted(own.outage_count, "time"),
         lasting(own.away_s),
-        lasting(load.machines_end_s - load.machines_start_s),
+        lasting(load.machines_s()),
         loaded_hours(load),
         counted(own.attempt_count, "attempt"),
         counted(own.job_count, "job"),
@@ -146,19 +146,12 @@ fn first_seen(first_s: Option<f64>, load: LoadedHours) -> String {
     }
 }
 
-/// Task events may start this much later than machine events, s: 600 in the trace of 2011.
-const LATER_S: f64 = 600.0;
-
 /// `In the 25.2 hours for which tasks are loaded, `, if machines are known for longer.
 fn loaded_hours(load: LoadedHours) -> String {
-    let is_later = LATER_S < load.start_s - load.machines_start_s;
-    let start_s = if is_later { load.start_s } else { load.start_s.min(load.machines_start_s) };
-    let loaded_s = load.end_s - start_s;
-    let machines_s = load.machines_end_s - load.machines_start_s;
-    if 0.99 * machines_s <= loaded_s {
+    if !load.has_more_of_machines() {
         return String::new();
     }
-    let hours = loaded_s / HOUR_S;
+    let hours = load.tasks_s() / HOUR_S;
     let hours = if hours < 1.0 { hours } else { (hours * 10.0).round() / 10.0 };
     format!("In the {} hours for which tasks are loaded, ", figure_text(hours))
 }

@@ -40,6 +40,7 @@ mod early;
 mod fading;
 pub(crate) mod fairness;
 mod findings;
+mod fitted;
 mod gantt;
 mod happened;
 pub(crate) mod headings;

@@ -7,6 +7,7 @@ use super::ReportError;
 use super::assumed::{Assumed, recorded, unrecorded, with_requests};
 use super::early::incomplete_in_short;
 use super::findings::{answer, nothing, parts, question};
+use super::fitted::fitted;
 use super::html::{self, Page};
 use super::indices::of_indices;
 use super::links::Links;
@@ -242,7 +243,8 @@ fn section(
     let (unrecorded, indices) = (unrecorded(result, kind.pages), of_indices(result));
     for table in in_order(result, kind).filter_map(|table| recorded(table, &unrecorded)) {
         let table = with_requests(&table, result.whole.source.as_deref());
-        let table = &*with_parts(result, &table);
+        let table = with_parts(result, &table);
+        let table = &*fitted(&table);
         if let Some(short) = ticks::in_place_of(result, table) {
             body.push_str(&short);
             continue;

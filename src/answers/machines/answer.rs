@@ -3,11 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::MISFIT;
 use crate::answers::sentences::percent;
-use crate::digits::{grouped, instant, is_date, lasting, six_digits};
+use crate::digits::{counted, grouped, instant, is_date, lasting, six_digits};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
-use crate::studies::machines::outages::UsualLength;
+use crate::studies::machines::outages::{FewMachines, UsualLength};
+use crate::studies::machines::ran::WITH_US;
+use crate::units::micros_to_seconds;
 
 /// The answer of `machines`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -59,12 +62,19 @@ pub struct MachinesAnswer {
     pub together: TableRows<Value>,
     /// How many times machines left together.
     pub together_count: u64,
+    /// How many of these times they were more than two; `None` in results of older versions.
+    pub together_large: Option<u64>,
+    /// The longest gap between two that leave together, s.
+    pub together_s: f64,
     /// The most machines that left together; `None` if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub together_most: Option<MostTogether>,
     /// The most machines away at once; `None` if none was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub away_most: Option<AwayAtOnce>,
+    /// The fewest machines with one in twenty outages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub few_machines: Option<FewMachines>,
     /// The lengths within 10 % of each other that most outages have that ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usual_length: Option<UsualLength>,
@@ -101,6 +111,13 @@ pub struct AwayAtOnce {
     /// The first instant with so many, on the trace clock, s.
     pub at_s: f64,
 }
+
+/// The machines that left most often are those with one in so many outages.
+pub(super) const FEW_ONE_IN: u64 = 20;
+
+/// They are told if each left so often on average, and so many times as often as all machines.
+const FEW_OUTAGES: u64 = 10;
+const FEW_TIMES: u64 = 10;
 
 /// The smallest share of the outages whose usual length is told.
 const USUAL: f64 = 0.1;
@@ -142,7 +159,7 @@ impl MachinesAnswer {
             ),
             None => format!("; {:.2} % of the CPU capacity was lost", share * 100.0),
         });
-        let further = [self.usual(), self.at_once(), self.together(), self.evicted()];
+        let further = [self.few(), self.usual(), self.at_once(), self.together(), self.evicted()];
         let further = further.into_iter().flatten().collect::<String>();
         format!(
             "{} of {} machines were away at least once, {} times in \
@@ -151,6 +168,24 @@ impl MachinesAnswer {
             grouped(self.machines),
             grouped(self.outages),
         )
+    }
+
+    /// The few machines with many of the outages.
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 outages")]
+    fn few(&self) -> Option<String> {
+        let FewMachines { machines, outages } = self.few_machines?;
+        let is_often = FEW_OUTAGES.saturating_mul(machines) <= outages;
+        // Their outages per machine over those of all: both products are small.
+        let is_far = FEW_TIMES * machines * self.outages <= outages * self.machines;
+        (is_often && is_far).then(|| {
+            format!(
+                ". {} of {} left {}, {} of all outages",
+                grouped(machines),
+                counted(self.machines, "machine"),
+                counted(outages, "time"),
+                percent(outages as f64 / self.outages as f64)
+            )
+        })
     }
 
     /// The length that many outages have.
@@ -175,6 +210,9 @@ impl MachinesAnswer {
     fn together(&self) -> Option<String> {
         let most = self.together_most?;
         let at = when(most.start_s);
+        if let Some(large) = self.together_large {
+            return Some(self.by_size(most, large));
+        }
         let (times, most_of) = match self.together_count {
             1 => ("once".to_owned(), ""),
             count => (format!("{} times", grouped(count)), "at most "),
@@ -184,6 +222,35 @@ impl MachinesAnswer {
             grouped(most.machines),
             lasting(most.length_s),
         ))
+    }
+
+    /// The same, with how often they were more than two, and what together means.
+    fn by_size(&self, most: MostTogether, large: u64) -> String {
+        let gap = lasting(self.together_s);
+        let often = |count: u64| match count {
+            1 => "Once".to_owned(),
+            count => counted(count, "time"),
+        };
+        let pairs = self.together_count.saturating_sub(large);
+        if large == 0 {
+            return format!(
+                ". {} two machines left within {gap} of each other, and never more, which may be chance",
+                often(pairs)
+            );
+        }
+        let at_most = if large == 1 { "" } else { "at most " };
+        let two = match pairs {
+            0 => String::new(),
+            pairs => format!("; {} two did, in part by chance", often(pairs).to_lowercase()),
+        };
+        format!(
+            ". {} at least 3 machines left together, each within {gap} of the one before: {at_most}{} within \
+            {}, {}{two}",
+            often(large),
+            grouped(most.machines),
+            lasting(most.length_s),
+            when(most.start_s)
+        )
     }
 
     /// How many attempts were evicted when their machine left.
@@ -199,6 +266,53 @@ impl MachinesAnswer {
             six_digits(evicted.cpu_s),
             self.unit
         ))
+    }
+}
+
+/// What the names of spells mean.
+const SPELLS: [(&str, &str); 4] = [
+    ("up", "in service: from when a machine is first seen or comes back until it leaves"),
+    (
+        "up from start",
+        "the same for machines that were there at the start of the table, whose age is unknown, from then on",
+    ),
+    ("up after return", "the same after a return alone"),
+    ("away", "from when a machine leaves until it comes back"),
+];
+
+impl MachinesAnswer {
+    /// What the names in its tables mean; none without an outage.
+    pub(super) fn names(&self) -> Vec<(String, String)> {
+        if self.outages == 0 {
+            return Vec::new();
+        }
+        let own = |(name, meaning): (&str, &str)| (name.to_owned(), meaning.to_owned());
+        let mut all: Vec<(String, String)> = SPELLS.into_iter().map(own).collect();
+        let misfit = format!(
+            "of the Weibull distribution; not shown where it is {} of the spells or more from the curve",
+            percent(MISFIT)
+        );
+        all.push(("shape, scale".to_owned(), misfit));
+        if self.ran.is_some() {
+            let with = lasting(micros_to_seconds(WITH_US));
+            let ended =
+                format!("how the attempt ended within {with} of the departure of its machine");
+            let later =
+                format!("the trace lets it run on and end more than {with} after the departure");
+            let restarted = "the task was started again later; a kill ends an attempt, and its job may \
+                start the task again";
+            let again = "of those started again on another machine: the next attempt failed";
+            all.extend(
+                [
+                    ("ended", &*ended),
+                    ("later", &*later),
+                    ("restarted", restarted),
+                    ("failed there too", again),
+                ]
+                .map(own),
+            );
+        }
+        all
     }
 }
 
@@ -222,7 +336,8 @@ mod tests {
         let answer: MachinesAnswer = serde_json::from_value(json!({
             "machines": 12_583, "machines_down": 5_000, "outages": 9_000,
             "capacity_lost_share": 0.0048, "capacity_away_share": 0.0071, "gone_cpu_s": 5.0,
-            "together_count": 256, "unit": "NCU-s",
+            "together_count": 256, "together_large": 13, "together_s": 1.0, "unit": "NCU-s",
+            "few_machines": {"machines": 4, "outages": 461},
             "usual_length": {"from_s": 960.0, "to_s": 1_050.0, "length_share": 0.21},
             "away_most": {"machines": 213, "at_s": 2_160_000.0},
             "together_most": {"machines": 22, "start_s": 1_425_600.0, "length_s": 4.0},
@@ -232,13 +347,65 @@ mod tests {
         assert_eq!(
             answer.sentence(),
             "5,000 of 12,583 machines were away at least once, 9,000 times in total; 0.71 % of the \
-            CPU capacity was lost, 0.48 % in outages that ended. 21.0 % of the outages that ended \
+            CPU capacity was lost, 0.48 % in outages that ended. 4 of 12,583 machines left 461 times, \
+            5.1 % of all outages. 21.0 % of the outages that ended \
             lasted from 16 min to 17.5 min. At most 213 were away at once, 25 d after the start of the \
-            trace. Several machines left together \
-            256 times, shortly after one another: at most 22 within 4 s, 16.5 d after the start of \
-            the trace. In the time for which tasks are loaded, 2,249 attempts were evicted with \
+            trace. 13 times at least 3 machines left together, each within 1 s of the one before: at \
+            most 22 within 4 s, 16.5 d after the start of the trace; 243 times two did, in part by \
+            chance. In the time for which tasks are loaded, 2,249 attempts were evicted with \
             their machine after 2,497,895 NCU-s."
         );
-        assert!(!MachinesAnswer::default().sentence().contains("after one another"));
+        assert!(!MachinesAnswer::default().sentence().contains("together"));
+        let of = |large, count, machines| {
+            let most = MostTogether { machines, start_s: 60.0, length_s: 1.0 };
+            let answer = MachinesAnswer {
+                together_count: count,
+                together_large: large,
+                together_s: 1.0,
+                together_most: Some(most),
+                ..MachinesAnswer::default()
+            };
+            answer.together().unwrap()
+        };
+        assert_eq!(
+            of(Some(0), 5, 2),
+            ". 5 times two machines left within 1 s of each other, and never more, which may be chance"
+        );
+        assert_eq!(
+            of(Some(1), 1, 7),
+            ". Once at least 3 machines left together, each within 1 s of the one before: 7 within 1 s, \
+            60 s after the start of the trace"
+        );
+        assert!(of(None, 256, 22).contains("256 times, shortly after one another: at most 22"));
+    }
+
+    #[test]
+    fn few_machines_are_told_if_they_left_far_more_often_than_others() {
+        let of = |all: [u64; 2], [machines, outages]: [u64; 2]| {
+            let answer = MachinesAnswer {
+                machines: all[0],
+                outages: all[1],
+                few_machines: Some(FewMachines { machines, outages }),
+                ..MachinesAnswer::default()
+            };
+            answer.few()
+        };
+        assert_eq!(
+            of([200, 100], [1, 20]).unwrap(),
+            ". 1 of 200 machines left 20 times, 20.0 % of all outages"
+        );
+        assert_eq!(of([200, 100], [1, 5]), None, "5 times are not many");
+        assert_eq!(of([20, 400], [1, 20]), None, "as often as all others");
+    }
+
+    #[test]
+    fn names_of_tables_are_explained() {
+        let mut answer = MachinesAnswer { outages: 1, ..MachinesAnswer::default() };
+        assert_eq!(answer.names().len(), 5);
+        answer.ran = Some(RanAnswer::default());
+        let names = answer.names();
+        assert_eq!(names[6].0, "later");
+        assert!(names[6].1.contains("more than 60 s after"), "{names:?}");
+        assert!(MachinesAnswer::default().names().is_empty());
     }
 }

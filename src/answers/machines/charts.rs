@@ -1,7 +1,7 @@
 //! The charts of `machines`: machines away over time, survival, a strip per machine.
 
-use super::Studied;
 use super::studied::Spells;
+use super::{MISFIT, Studied};
 use crate::answers::sentences::{capital, percent};
 use crate::charts::{
     Area, AreaChart, Chart, DAYS_OF_TRACE, HeatChart, HeatRow, Line, LineChart, Scale, Stroke, Tone,
@@ -9,6 +9,7 @@ use crate::charts::{
 use crate::digits;
 use crate::studies::load::Intervals;
 use crate::studies::machines::closeup::{Left, left_most_often};
+use crate::studies::machines::outages::most_away;
 use crate::studies::machines::{Fleet, Outage};
 use crate::units::micros_to_seconds;
 
@@ -17,9 +18,6 @@ const COLUMNS: i64 = 300;
 
 /// The most machines of a chart with a strip each, so that it fits half a page.
 const STRIPS_MAX: usize = 15;
-
-/// From this difference of shares on, a distribution does not fit.
-const MISFIT: f64 = 0.05;
 
 /// The number of points of a fitted curve.
 const POINTS: u32 = 120;
@@ -48,15 +46,12 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
             survival(
                 ["How long machines stay up", &began],
                 "up",
-                &[
-                    (up, "since first seen or returned", Tone::Blue),
-                    (returned, "since returned", Tone::Vermilion),
-                ],
+                &[(up, "up", Tone::Blue), (returned, "up after return", Tone::Vermilion)],
             ),
         ),
         (
             "machines-survival-away".to_owned(),
-            survival(["How long machines are away", ""], "away", &[(away, "outages", Tone::Blue)]),
+            survival(["How long machines are away", ""], "away", &[(away, "away", Tone::Blue)]),
         ),
         ("machines-strips".to_owned(), gapped(strips(&studied.fleet))),
     ]
@@ -98,11 +93,17 @@ fn away_over_time(fleet: &Fleet) -> Chart {
         own.map(|(idx, &sum)| (0.0 < at.length_s(idx)).then(|| sum / at.length_s(idx))).collect()
     };
     let edges = (0..count).map(|idx| at.start_of(idx)).chain([at.end_of(count - 1)]);
+    let most = most_away(&fleet.outages, fleet.end_us).map_or_else(String::new, |most| {
+        format!(
+            ", so that a short peak is lower: at most {} were away at once",
+            digits::grouped(most.machines)
+        )
+    });
     Chart::Areas(AreaChart {
         title: "Machines that are away".to_owned(),
         caption: format!(
             "{} of {} machines were away at least once, {} times in total; {} had not come back \
-            when the trace ended. Each column is the mean of {}. Machines that were away when the \
+            when the trace ended. Each column is the mean of {}{most}. Machines that were away when the \
             trace began are not known before they come back, so that the first days are too low.",
             digits::grouped(fleet.machines_down),
             digits::grouped(fleet.machines),

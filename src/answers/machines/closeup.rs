@@ -34,6 +34,7 @@ use crate::units::{CpuTime, micros_to_seconds};
 pub(crate) const KIND: Kind<'static> = Kind {
     tables: &[Table::MachineEvents, Table::TaskEvents],
     pages: Some(Pages::Machines),
+    sentence: Some(|it| it.found::<MachineDetails>()?.sentence()),
     ..Kind::called("machine-details", "Machines in detail").holding::<MachineDetails>()
 };
 

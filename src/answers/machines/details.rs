@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::digits::{counted, grouped, lasting};
 use crate::studies::named::Named;
 
 /// The machines that left most often.
@@ -28,6 +29,59 @@ pub struct LoadedHours {
     pub machines_start_s: f64,
     /// When the machine events end.
     pub machines_end_s: f64,
+}
+
+/// Task events may start this much later than machine events, s: 600 in the trace of 2011.
+const LATER_S: f64 = 600.0;
+
+impl LoadedHours {
+    /// For how long tasks are loaded, s; from the start of machine events on if tasks begin shortly
+    /// after it.
+    pub fn tasks_s(&self) -> f64 {
+        let is_later = LATER_S < self.start_s - self.machines_start_s;
+        let begin_s = if is_later { self.start_s } else { self.start_s.min(self.machines_start_s) };
+        self.end_s - begin_s
+    }
+
+    /// For how long machines are known, s.
+    pub fn machines_s(&self) -> f64 {
+        self.machines_end_s - self.machines_start_s
+    }
+
+    /// Whether machines are known for longer than tasks.
+    pub fn has_more_of_machines(&self) -> bool {
+        self.tasks_s() < 0.99 * self.machines_s()
+    }
+}
+
+impl MachineDetails {
+    /// How often these machines left, and of which time their numbers are.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let left = match self.machines.as_slice() {
+            [] => return None,
+            [only] => {
+                let times = counted(only.outage_count, "time");
+                format!("The machine that left most often left {times}")
+            }
+            [first, .., last] => format!(
+                "The {} machines that left most often left {} to {} times",
+                grouped(self.machines.len() as u64),
+                grouped(last.outage_count),
+                grouped(first.outage_count)
+            ),
+        };
+        let of_time = if self.load.has_more_of_machines() {
+            format!(
+                ". Outages are of the {} of machine events; attempts, jobs and requests are of the {} \
+                for which tasks are loaded",
+                lasting(self.load.machines_s()),
+                lasting(self.load.tasks_s())
+            )
+        } else {
+            String::new()
+        };
+        Some(format!("{left}{of_time}"))
+    }
 }
 
 /// A machine. Lists are bounded, with the total count.
@@ -106,4 +160,33 @@ pub struct AttemptThere {
     pub end_s: f64,
     /// How it ended.
     pub ended_by: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_in_detail_are_told_with_the_times_of_their_numbers() {
+        let machine = |outage_count| MachineDetail { outage_count, ..MachineDetail::default() };
+        let load = LoadedHours {
+            start_s: 600.0,
+            interval_s: 1.0,
+            end_s: 90_800.8,
+            machines_start_s: 0.0,
+            machines_end_s: 2_506_200.0,
+        };
+        let said = |load, counts: &[u64]| {
+            let machines = counts.iter().copied().map(machine).collect();
+            MachineDetails { load, machines }.sentence()
+        };
+        assert_eq!(
+            said(load, &[165, 117, 20]).unwrap(),
+            "The 3 machines that left most often left 20 to 165 times. Outages are of the 29 d of machine \
+            events; attempts, jobs and requests are of the 25.2 h for which tasks are loaded"
+        );
+        let whole = LoadedHours { end_s: 2_506_200.0, ..load };
+        assert_eq!(said(whole, &[1]).unwrap(), "The machine that left most often left 1 time");
+        assert_eq!(said(load, &[]), None);
+    }
 }

@@ -26,6 +26,7 @@ pub use studied::{Studied, study};
 /// The result.
 pub const KIND: Kind<'static> = Kind {
     captions: &[
+        ("machines", "Configurations of machines"),
         ("machines-outages", "Outages"),
         ("machines-spells", "Time between failures and to repair"),
         ("machines-survival", "Survival of machines and of outages"),
@@ -34,10 +35,14 @@ pub const KIND: Kind<'static> = Kind {
     ],
     tables: &[Table::MachineEvents, Table::TaskEvents],
     remarks: &[],
+    names: Some(|it| it.found().map(MachinesAnswer::names).unwrap_or_default()),
     sentence: Some(|it| Some(it.found::<MachinesAnswer>()?.sentence())),
     figure: Some("machines-away"),
     ..Kind::called("machines", "Machines and their outages").holding::<MachinesAnswer>()
 };
+
+/// A distribution that is as far from the lengths, as a part of all of them, does not fit.
+pub(crate) const MISFIT: f64 = 0.05;
 
 /// The shares of the answer.
 pub const SHARES: [Share; 4] = [

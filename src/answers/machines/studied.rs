@@ -3,7 +3,7 @@
 use arrow::record_batch::RecordBatch;
 
 use super::SHARES;
-use super::answer::{AwayAtOnce, MachinesAnswer, MostTogether, RanAnswer};
+use super::answer::{AwayAtOnce, FEW_ONE_IN, MachinesAnswer, MostTogether, RanAnswer};
 use super::plan::MachinesPlan;
 use crate::digits::shortest;
 use crate::facts::machines::MachineEvents;
@@ -15,7 +15,7 @@ use crate::results::missing::Missing;
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::schema::Table;
-use crate::studies::machines::outages::{most_away, usual_length};
+use crate::studies::machines::outages::{fewest_with, most_away, usual_length};
 use crate::studies::machines::ran::{ENDS, Running, running};
 use crate::studies::machines::survival::{Point, Spell, Weibull, curve, quantile, weibull};
 use crate::studies::machines::{Configuration, Fleet, end_of, fleet};
@@ -94,6 +94,12 @@ fn mean_s(lengths_us: &[i64]) -> Option<f64> {
     (!lengths_us.is_empty()).then(|| micros_to_seconds(sum) / lengths_us.len() as f64)
 }
 
+/// The part of the capacity of a configuration that was lost in any outage.
+fn away_share(row: &Configuration) -> Option<f64> {
+    let away = row.lost + row.gone;
+    away.share_of(away + row.up)
+}
+
 /// A row for all machines, and one per configuration.
 fn configurations(fleet: &Fleet) -> RecordBatch {
     let all = Configuration {
@@ -103,6 +109,7 @@ fn configurations(fleet: &Fleet) -> RecordBatch {
         outages: fleet.outages.len() as u64,
         lengths_us: fleet.lengths_us(),
         lost: fleet.lost,
+        gone: fleet.gone,
         up: fleet.up,
         ..Configuration::default()
     };
@@ -145,6 +152,10 @@ fn configurations(fleet: &Fleet) -> RecordBatch {
         .about("CPU x time of machines in service")
         .float("capacity_lost_share", float(|row| row.lost.share_of(row.lost + row.up)))
         .about("lost_cpu_s over itself and up_cpu_s")
+        .float("gone_cpu_s", float(|row| Some(row.gone.seconds())))
+        .about("CPU x time after the last REMOVE of machines that did not come back")
+        .float("capacity_away_share", float(away_share))
+        .about("lost_cpu_s and gone_cpu_s over these and up_cpu_s")
         .view(&[
             "platform",
             "cpu_capacity",
@@ -216,6 +227,8 @@ impl Studied {
             .about("Twice the logarithm of the likelihood of Weibull over exponential")
             .float("p_exponential", fits(|fit| fit.p_exponential))
             .about("Chance of such a ratio if the lengths were exponential (spells taken as independent)")
+            .float("misfit", rows().map(|own| Some(own.fit.as_ref()?.farthest(&own.points)?.0)))
+            .about("Largest difference of the Weibull distribution from the curve, as a part of all spells")
             .batch()
     }
 
@@ -279,6 +292,8 @@ impl Studied {
             let seconds: Vec<f64> = lengths.iter().map(|&us| micros_to_seconds(us)).collect();
             crate::studies::quantile(&seconds, share)
         };
+        let groups = fleet.together(self.plan.together.micros());
+        let large = groups.iter().filter(|group| 2 < group.machines).count() as u64;
         let together = TableRows::of(&self.together());
         let nothing = "The table `machine_events` has no rows.";
         MachinesAnswer {
@@ -304,13 +319,14 @@ impl Studied {
             rows: TableRows::of(&self.table),
             spells: TableRows::of(&self.spells()),
             together_count: together.len() as u64,
-            together_most: self.fleet.together(self.plan.together.micros()).first().map(|most| {
-                MostTogether {
-                    machines: most.machines,
-                    start_s: micros_to_seconds(most.from_us),
-                    length_s: micros_to_seconds(most.to_us - most.from_us),
-                }
+            together_large: Some(large),
+            together_s: micros_to_seconds(self.plan.together.micros()),
+            together_most: groups.first().map(|most| MostTogether {
+                machines: most.machines,
+                start_s: micros_to_seconds(most.from_us),
+                length_s: micros_to_seconds(most.to_us - most.from_us),
             }),
+            few_machines: fewest_with(&fleet.outages, FEW_ONE_IN),
             away_most: most_away(&fleet.outages, fleet.end_us).map(|most| AwayAtOnce {
                 machines: most.machines,
                 at_s: micros_to_seconds(most.at_us),

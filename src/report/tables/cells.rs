@@ -64,6 +64,7 @@ fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
             text.parse().map_or_else(|_| Cell::of(text), Cell::hours)
         }
         _ if MEASURES.contains(&column) => Cell::measure(text),
+        _ if column == "p_exponential" => Cell::chance(text),
         _ => Cell::of(text),
     }
 }

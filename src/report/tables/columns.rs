@@ -118,6 +118,10 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
         "outcome" if is_by_job => "outcome of the job".to_owned(),
         "tasks" if is_account => "their tasks".to_owned(),
         "cpu" if table.file == OF_GPUS => "GPU time".to_owned(),
+        // Outages may be known for longer.
+        "attempts" | "jobs" if table.file == "machine-details.csv" => {
+            format!("{column} while tasks are loaded")
+        }
         _ => heading(column),
     }
 }
@@ -153,13 +157,21 @@ pub(super) fn columns_kept(table: &Table) -> &'static [&'static str] {
     if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }
 }
 
-/// Whether a row of the table of machines has none.
-pub(super) fn has_no_machines(table: &Table) -> bool {
+/// Whether a row of a table is a configuration of machines that none has when it is last seen.
+pub(super) fn has_no_machines(table: &Table, row: &[String]) -> bool {
     // The file and its column of counts have the name of the study.
     let name = machines::KIND.name;
-    let place = table.header.iter().position(|column| column == name);
-    let has_none = |row: &Vec<String>| place.and_then(|idx| row.get(idx)).is_some_and(|n| n == "0");
-    table.file == format!("{name}.csv") && table.rows.iter().any(has_none)
+    table.file == format!("{name}.csv") && has_zero(table, row, name)
+}
+
+/// Whether such a configuration has no outage either: the page shows nothing of it.
+pub(super) fn is_bare(table: &Table, row: &[String]) -> bool {
+    has_no_machines(table, row) && has_zero(table, row, "outages")
+}
+
+fn has_zero(table: &Table, row: &[String], column: &str) -> bool {
+    let place = table.header.iter().position(|name| name == column);
+    place.and_then(|idx| row.get(idx)).is_some_and(|count| count == "0")
 }
 
 /// Columns that few readers compare, by file: with them, the table would be too wide to read.
@@ -224,10 +236,17 @@ const IN_FILE_ONLY: [(&str, &[&str]); 11] = [
             "depth_cuts",
         ],
     ),
-    ("machines-spells.csv", &["likelihood_ratio"]),
+    ("machines-spells.csv", &["likelihood_ratio", "misfit"]),
     (
         "machines.csv",
-        &["machines_first", "outages_ended", "outage_s_min", "outage_s_max", "up_cpu_s"],
+        &[
+            "machines_first",
+            "outages_ended",
+            "outage_s_min",
+            "outage_s_max",
+            "up_cpu_s",
+            "gone_cpu_s",
+        ],
     ),
 ];
 

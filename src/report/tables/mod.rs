@@ -13,7 +13,7 @@ mod columns;
 use self::cells::cell_of;
 use self::columns::{
     LOWER_BOUNDS, THRESHOLD, UNIT, UNNOTED, VARIANCE, beside, columns_kept, has_no_machines,
-    heading_in, is_beside, is_folded, is_in_file_only, is_name, is_shown_above, is_unit,
+    heading_in, is_bare, is_beside, is_folded, is_in_file_only, is_name, is_shown_above, is_unit,
     repeats_jobs, says_the_same, sorted_by, with_harm_first,
 };
 use super::headings::{heading, is_statistic, is_use, is_use_by_unit};
@@ -156,7 +156,7 @@ fn is_total(table: &Table, row: &[String]) -> bool {
 }
 
 fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
-    let is_told = |row: &&Vec<String>| !says_nothing(&table.header, row);
+    let is_told = |row: &&Vec<String>| !says_nothing(&table.header, row) && !is_bare(table, row);
     let rows: Vec<&[String]> = table.rows.iter().filter(is_told).map(Vec::as_slice).collect();
     let mut rows = one_group(&table.header, rows);
     sort(table, &mut rows);
@@ -283,7 +283,7 @@ fn notes(table: &Table, kept: &Kept<'_>, cells: &[Vec<Cell>]) -> String {
     if !repeated.is_empty() {
         notes = format!("{notes}; as many as jobs: {}", repeated.join(", "));
     }
-    if has_no_machines(table) {
+    if kept.rows.iter().any(|row| has_no_machines(table, row)) {
         notes.push_str(
             "; a row of 0 machines: they had this configuration first, and another one when last seen",
         );

@@ -54,6 +54,8 @@ pub struct Configuration {
     pub lengths_us: Vec<i64>,
     /// CPU × time lost in outages that ended.
     pub lost: CpuTime,
+    /// CPU × time after the last REMOVE of machines that did not come back.
+    pub gone: CpuTime,
     /// CPU × time of machines in service.
     pub up: CpuTime,
 }
@@ -302,9 +304,13 @@ impl Fold {
         for (outage, key) in fleet.outages.iter().zip(&self.outage_keys) {
             let own = configurations.entry(*key).or_default();
             own.outages += 1;
-            if let Some(to_us) = outage.to_us {
-                own.lengths_us.push(to_us - outage.from_us);
-                own.lost += rate(outage.cpu).over(to_us - outage.from_us);
+            let length_us = outage.to_us.unwrap_or(end_us.max(outage.from_us)) - outage.from_us;
+            let cpu = rate(outage.cpu).over(length_us);
+            if outage.to_us.is_some() {
+                own.lengths_us.push(length_us);
+                own.lost += cpu;
+            } else {
+                own.gone += cpu;
             }
         }
         for (key, up) in self.sums {
@@ -402,6 +408,8 @@ mod tests {
         let micros = |time: CpuTime| (time.seconds() * 1e6).round();
         assert_eq!((found.machines, found.machines_down, found.outages.len()), (3, 2, 2));
         assert_eq!([found.up, found.lost, found.gone].map(micros), [100.0, 10.0, 35.0]);
+        let gone: f64 = found.configurations.iter().map(|own| micros(own.gone)).sum();
+        assert_eq!(gone, 35.0, "that of all configurations");
         assert_eq!(found.lengths_us(), [10]);
         let spells = |all: &[Spell]| {
             all.iter().map(|own| (own.length_us, own.is_censored)).collect::<Vec<_>>()

@@ -1,6 +1,10 @@
-//! What stands out among outages: the most machines away at once, and a length that many have.
+//! What stands out among outages: the most machines away at once, a length that many have, and the few
+//! machines with many of them.
 //!
 //! In: outages, or their lengths. Out: numbers for sentences, each of the data and not of a model.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +28,34 @@ pub struct UsualLength {
     pub to_s: f64,
     /// The outages with these lengths, as a share of all that ended.
     pub length_share: f64,
+}
+
+/// The machines that left most often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FewMachines {
+    /// Their number.
+    pub machines: u64,
+    /// Their outages.
+    pub outages: u64,
+}
+
+/// The fewest machines that have at least one in so many outages; `None` without an outage.
+pub fn fewest_with(outages: &[Outage], one_in: u64) -> Option<FewMachines> {
+    let mut by_machine: BTreeMap<i64, u64> = BTreeMap::new();
+    for outage in outages {
+        *by_machine.entry(outage.machine_id).or_default() += 1;
+    }
+    let mut counts: Vec<u64> = by_machine.into_values().collect();
+    counts.sort_unstable_by_key(|count| Reverse(*count));
+    let mut few = FewMachines::default();
+    let all = outages.len() as u64;
+    for count in counts {
+        few = FewMachines { machines: few.machines + 1, outages: few.outages + count };
+        if all <= few.outages.saturating_mul(one_in) {
+            return Some(few);
+        }
+    }
+    None
 }
 
 /// The most machines away at once. An outage counts from its start until just before its end.
@@ -99,6 +131,32 @@ mod tests {
             let first = most.and_then(|most| counts.iter().find(|count| count.0 == most));
             let found = most_away(&outages, END).map(|most| (most.machines, most.at_us));
             prop_assert_eq!(found, first.copied());
+        }
+
+        /// Promise: with one machine less, whichever these are, the outages are too few.
+        #[test]
+        fn no_fewer_machines_have_as_many_outages(
+            ids in prop::collection::vec(0..8_i64, 1..60), one_in in 1..30_u64,
+        ) {
+            let outage = |&machine_id: &i64| Outage {
+                machine_id,
+                from_us: 0,
+                to_us: None,
+                cpu: None,
+                memory: None,
+                configuration: 0,
+            };
+            let outages: Vec<Outage> = ids.iter().map(outage).collect();
+            let few = fewest_with(&outages, one_in).unwrap();
+            let all = ids.len() as u64;
+            prop_assert!(all <= few.outages * one_in);
+            let mut counts: Vec<u64> = (0..8)
+                .map(|id| ids.iter().filter(|&&own| own == id).count() as u64)
+                .collect();
+            counts.sort_unstable_by_key(|count| Reverse(*count));
+            let before: u64 = counts.iter().take(usize::try_from(few.machines).unwrap() - 1).sum();
+            prop_assert!(before * one_in < all);
+            prop_assert_eq!(fewest_with(&[], one_in), None);
         }
 
         /// Promise: no other tenth has more lengths.
