@@ -2,7 +2,6 @@
 //!
 //! In: numbers of answers. Out: words. The sentence of a study is next to the type of its answer.
 
-use crate::charts::Bar;
 use crate::lake::Lake;
 use crate::results::envelope::Input;
 use crate::schema::{CAPACITY_FROM_USE, Table};
@@ -27,15 +26,6 @@ pub(crate) fn label(share: f64) -> String {
         small if small < 0.009_95 => format!("{:.2} %", small * 100.0),
         usual => format!("{:.1} %", usual * 100.0),
     }
-}
-
-/// The largest of the bars of a whole, at the start of a caption: `The largest part, 57.4 %: killed. `;
-/// empty if there is none above zero.
-pub(crate) fn largest_part(bars: &[Bar], whole: f64) -> String {
-    let largest = bars.iter().max_by(|one, other| one.value.total_cmp(&other.value));
-    largest.filter(|bar| 0.0 < bar.value && 0.0 < whole).map_or_else(String::new, |bar| {
-        format!("The largest part, {}: {}. ", percent(bar.value / whole), bar.label)
-    })
 }
 
 /// Whether the log records that the jobs counted as finished have finished.
@@ -181,21 +171,6 @@ pub(crate) fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::charts::Tone;
-
-    #[test]
-    fn a_caption_begins_with_the_largest_part() {
-        let bar = |label: &str, value| Bar {
-            label: label.to_owned(),
-            value,
-            note: String::new(),
-            tone: Tone::Blue,
-        };
-        let bars = [bar("finished (014)", 3.0), bar("killed (015)", 5.0)];
-        assert_eq!(largest_part(&bars, 8.0), "The largest part, 62.5 %: killed (015). ");
-        assert_eq!(largest_part(&bars[..0], 8.0), "");
-        assert_eq!(largest_part(&[bar("finished", 0.0)], 0.0), "");
-    }
 
     #[test]
     fn cpu_time_that_was_requested_is_not_said_to_be_used() {

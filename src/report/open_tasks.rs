@@ -114,7 +114,12 @@ impl Open {
             self.going_on
                 .row("those of other jobs (open at the end: in CPU time, load and distributions)"),
         ];
-        html::named_table("Open tasks, as they are counted", &columns, str::to_owned, &rows)
+        let table =
+            html::named_table("Open tasks, as they are counted", &columns, str::to_owned, &rows);
+        format!(
+            "<details><summary>How many tasks have no end, as each page counts them</summary>\n{table}\
+            </details>\n"
+        )
     }
 }
 

@@ -13,7 +13,7 @@ use super::indices::of_indices;
 use super::links::Links;
 use super::months;
 use super::open_tasks::added_up;
-use super::other::with_parts;
+use super::other::{with_other_named, with_parts};
 use super::replay::context;
 use super::settings::flatten;
 use super::tables::{FOLDED_ROWS, stored_table};
@@ -66,9 +66,9 @@ pub(super) fn page(
     for (place, &(kind, result)) in shown.iter().enumerate() {
         let before = shown[..place].iter().find(|(_, other)| is_same(result, other));
         if nothing(result).is_some() {
-            unknown.push_str(&item(kind, result, None));
-        } else if before.is_some() {
-            same.push_str(&item(kind, result, before.map(|own| own.1)));
+            unknown.push_str(&item(kind, result));
+        } else if let Some((_, other)) = before {
+            same.push_str(&same_as(result, other));
         } else if is_constant(result) {
             constant.push((kind, result));
         } else {
@@ -82,8 +82,7 @@ pub(super) fn page(
         format!("<section>\n<h2>{heading}</h2>\n<ul class=\"found\">\n{items}</ul></section>\n")
     };
     let unknown = list("Unknown for this trace", &unknown);
-    let same = list("Results with the same numbers as one above", &same)
-        + &in_one("Quantities that hardly vary", &constant);
+    let same = same + &in_one("Quantities that hardly vary", &constant);
     let zone = assumed.zone(&scopes);
     // What leaves the question of the page open comes before what is known besides.
     let body = if has_answer(shown) {
@@ -103,9 +102,10 @@ fn two_ways(shown: &[Shown<'_>]) -> &'static str {
     };
     let has_both = shown.iter().any(|(_, result)| is_both(result));
     if has_both {
-        "<p class=\"source\">Charts of jobs and tasks count by the last event. Tables count exact sequences of events: 014 finished, 013 failed, \
-        015 killed, 01 running; of any other sequence they say what it was, and the files call it \
-        \"other\". CPU time goes by the outcome of the job, whatever became of its tasks.</p>\n"
+        "<p class=\"source\">Charts of jobs and tasks count by the last event, and so do sentences that say \
+        it. Tables go by the exact sequence of events: 014 finished, 013 failed, 015 killed, 01 running; of \
+        any other sequence they say what it was, and the files call it \"other\". CPU time goes by the \
+        outcome of the job, by the same sequences, whatever became of its tasks.</p>\n"
     } else {
         ""
     }
@@ -116,32 +116,41 @@ fn of_result(result: &Stored, words: &str) -> String {
     gpu_time(result).map_or_else(|| words.to_owned(), |noun| words.replace("CPU time", noun))
 }
 
+/// A line about a result with the same rows as another one on the page.
+fn same_as(result: &Stored, other: &Stored) -> String {
+    format!(
+        "<p class=\"source\" id=\"{}\">{}: the same numbers as in <a href=\"#{}\">{}</a>.{}</p>\n",
+        escape(&result.name),
+        escape(&caption(&result.name)),
+        escape(&other.name),
+        escape(&caption(&other.name)),
+        data(result)
+    )
+}
+
+/// The links to the files of a result.
+fn data(result: &Stored) -> String {
+    let files = result.tables.iter().map(|table| {
+        let file = escape(&table.file);
+        format!(" <a href=\"data/{file}\">{file}</a>")
+    });
+    let files: String = files.collect();
+    if files.is_empty() { files } else { format!(" <span class=\"source\">Data:{files}</span>") }
+}
+
 /// A result that needs only one sentence, as a list item.
-fn item(kind: &Kind<'_>, result: &Stored, same_as: Option<&Stored>) -> String {
+fn item(kind: &Kind<'_>, result: &Stored) -> String {
     let heading = of_result(result, &caption(&result.name));
     let unanswered = nothing(result);
     let is_answered = unanswered.is_none();
     let said = unanswered.or_else(|| answer(kind, result));
     let said =
         said.map_or_else(String::new, |said| format!(": {}", sentence(said.trim_end_matches('.'))));
-    let same_as = same_as.map_or_else(String::new, |other| {
-        let name = escape(&other.name);
-        format!(", with the same rows as <a href=\"#{name}\">{}</a>", escape(&caption(&other.name)))
-    });
-    let files = result.tables.iter().filter(|_| is_answered).map(|table| {
-        let file = escape(&table.file);
-        format!(" <a href=\"data/{file}\">{file}</a>")
-    });
-    let files: String = files.collect();
     format!(
-        "<li id=\"{}\"><b>{}</b>{said}{same_as}.{}{}</li>\n",
+        "<li id=\"{}\"><b>{}</b>{said}.{}{}</li>\n",
         escape(&result.name),
         escape(heading.trim_end_matches('?')),
-        if files.is_empty() {
-            files
-        } else {
-            format!(" <span class=\"source\">Data:{files}</span>")
-        },
+        if is_answered { data(result) } else { String::new() },
         if is_answered { computed(result) } else { String::new() }
     )
 }
@@ -244,6 +253,7 @@ fn section(
     for table in in_order(result, kind).filter_map(|table| recorded(table, &unrecorded)) {
         let table = with_requests(&table, result.whole.source.as_deref());
         let table = with_parts(result, &table);
+        let table = with_other_named(result, &table, all);
         let table = &*fitted(&table);
         if let Some(short) = ticks::in_place_of(result, table) {
             body.push_str(&short);

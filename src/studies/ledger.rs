@@ -47,6 +47,9 @@ pub struct LedgerRow {
 pub struct ReasonAmount {
     /// The outcome of the jobs.
     pub outcome: String,
+    /// What `other` was: the outcome by the last event, if all these jobs have the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub course: Option<String>,
     /// The reason, as the log records it.
     pub end_reason: String,
     /// Jobs.
@@ -162,14 +165,21 @@ pub fn ledger(study: &Study) -> Ledger {
     }
 }
 
+/// The outcome by the last event at a position.
+fn last_event(place: u8) -> String {
+    Classes::Terminal.outcomes()[usize::from(place)].to_owned()
+}
+
 /// The amounts by outcome and reason.
 fn reasons(study: &Study, total: CpuTime) -> Vec<ReasonAmount> {
     let names = study.outcomes();
     let rows = study.reasons.0.iter().flat_map(|(&outcome, reasons)| {
         let mut reasons: Vec<_> = reasons.iter().collect();
         reasons.sort_by_key(|(_, sum)| Reverse(sum.cpu));
+        let name = names.get(outcome).copied().unwrap_or(UNMATCHED);
         let row = move |(reason, sum): (&String, &ReasonSum)| ReasonAmount {
-            outcome: names.get(outcome).copied().unwrap_or(UNMATCHED).to_owned(),
+            outcome: name.to_owned(),
+            course: sum.by_terminal.filter(|_| name == "other").map(last_event),
             end_reason: reason.clone(),
             jobs: sum.jobs,
             amount: sum.cpu.seconds(),

@@ -80,12 +80,17 @@ pub(super) struct ReasonSums(pub(super) BTreeMap<usize, BTreeMap<String, ReasonS
 pub(super) struct ReasonSum {
     pub(super) jobs: u64,
     pub(super) cpu: CpuTime,
+    /// The outcome by the last event that all these jobs have, as a position.
+    #[serde(default)]
+    pub(super) by_terminal: Option<u8>,
 }
 
 impl ReasonSums {
     pub(super) fn add(&mut self, row: &JobRow<'_>) {
         if let Some(reason) = row.reason {
-            self.merge_one(row.outcome, reason, ReasonSum { jobs: 1, cpu: row.cpu });
+            let by_terminal = row.job.map(|job| job.by_terminal);
+            let own = ReasonSum { jobs: 1, cpu: row.cpu, by_terminal };
+            self.merge_one(row.outcome, reason, own);
         }
     }
 
@@ -95,6 +100,11 @@ impl ReasonSums {
             of_outcome.insert(reason.to_owned(), ReasonSum::default());
         }
         if let Some(own) = of_outcome.get_mut(reason) {
+            if own.jobs == 0 {
+                own.by_terminal = other.by_terminal;
+            } else if own.by_terminal != other.by_terminal {
+                own.by_terminal = None;
+            }
             own.jobs += other.jobs;
             own.cpu += other.cpu;
         }
@@ -461,6 +471,12 @@ mod tests {
             .map(|(name, sum)| (name.as_str(), sum.jobs, sum.cpu.seconds()))
             .collect();
         assert_eq!(found, [("FAILED", 1, 5.0), ("TIMEOUT", 2, 10.0)]);
+        let ended = |by_terminal| ReasonSum { jobs: 1, cpu, by_terminal };
+        sums.merge_one(4, "PREEMPTED", ended(Some(3)));
+        sums.merge_one(4, "PREEMPTED", ended(Some(3)));
+        assert_eq!(sums.0[&4]["PREEMPTED"].by_terminal, Some(3));
+        sums.merge_one(4, "PREEMPTED", ended(Some(1)));
+        assert_eq!(sums.0[&4]["PREEMPTED"].by_terminal, None, "not all ended alike");
     }
 
     #[test]

@@ -79,8 +79,7 @@ pub(super) fn bars(
     Chart::Bars(BarChart {
         title: format!("{} {of} ({})", resource.title(), ledger.meter),
         caption: format!(
-            "{}{}, total {} {unit}{said}",
-            sentences::largest_part(&bars, ledger.total / per),
+            "{}, total {} {unit}{said}",
             sentences::meaning_of_meter(ledger.meter),
             digits::six_digits(ledger.total / per),
         ),

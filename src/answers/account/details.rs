@@ -55,8 +55,13 @@ fn ends_table(ledger: &Ledger, rows: &[EndRow]) -> RecordBatch {
 
 fn reasons_table(ledger: &Ledger) -> RecordBatch {
     let rows = || ledger.reasons.iter();
-    let frame = Frame::default()
-        .text("outcome", rows().map(|row| row.outcome.as_str()))
+    let mut frame = Frame::default().text("outcome", rows().map(|row| row.outcome.as_str()));
+    if rows().any(|row| row.course.is_some()) {
+        frame = frame
+            .maybe_text("course", rows().map(|row| row.course.as_deref()))
+            .about("What `other` is: the outcome by the last event");
+    }
+    let frame = frame
         .text("end_reason", rows().map(|row| row.end_reason.as_str()))
         .count("jobs", rows().map(|row| row.jobs))
         .float(ledger.meter.column(), rows().map(|row| Some(row.amount)));
@@ -121,10 +126,11 @@ fn reasons_chart(ledger: &Ledger) -> Chart {
     amounts.sort_by(|one, other| other.total_cmp(one));
     let least = amounts.get(REASONS_MAX - 1).copied().unwrap_or(0.0);
     let drawn = ledger.reasons.iter().filter(|row| least <= row.amount && 0.0 < row.amount);
-    let label = |row: &ReasonAmount| match row.outcome.as_str() {
-        // The reason says what it was.
-        "other" => row.end_reason.clone(),
-        outcome => format!("{outcome}: {}", row.end_reason),
+    let label = |row: &ReasonAmount| match (row.outcome.as_str(), row.course.as_deref()) {
+        // No outcome has these names.
+        (_, Some(course @ ("evicted" | "lost"))) => format!("{course}: {}", row.end_reason),
+        (outcome, Some(course)) => format!("{outcome}, {course}: {}", row.end_reason),
+        (outcome, None) => format!("{outcome}: {}", row.end_reason),
     };
     let all = drawn.take(REASONS_MAX);
     let all = all.map(|row| (label(row), row.outcome.clone(), row.amount));
@@ -132,8 +138,8 @@ fn reasons_chart(ledger: &Ledger) -> Chart {
     bars(ledger, "per reason of the end", all.collect(), said)
 }
 
-/// An end in the words of sentences and bars.
-fn words(end: &str) -> &str {
+/// An end in the words of sentences, bars and the tables of a page.
+pub(crate) fn words(end: &str) -> &str {
     match end {
         "open" => "still running",
         "with job" => "closed with their job",
@@ -151,8 +157,8 @@ const MEANINGS: [(&str, &str); 5] = [
     ("killed", "killed while it ran: what was killed before it started had no attempt"),
     ("evicted", "evicted while it ran: an EVICT of a task that does not run ends no attempt"),
     ("rescheduled", "ended by the next SCHEDULE of its task, without a recorded end"),
-    ("with job", "without a recorded end: closed at the end of its job"),
-    ("open", "still running at the end of the window"),
+    ("with job", "without a recorded end; the file calls it `with job`"),
+    ("open", "at the end of the window; the file calls it `open`"),
 ];
 
 impl AccountAnswer {
@@ -161,7 +167,15 @@ impl AccountAnswer {
         let rows = self.ends.as_deref().filter(|_| self.by_ends().is_some()).unwrap_or_default();
         let is_there = |end: &str| rows.iter().any(|row| row.end == end);
         let all = MEANINGS.iter().filter(|(end, _)| is_there(end));
-        all.map(|(end, meaning)| ((*end).to_owned(), (*meaning).to_owned())).collect()
+        all.map(|(end, meaning)| (words(end).to_owned(), (*meaning).to_owned())).collect()
+    }
+
+    /// Whether most of what finished attempts spent is in jobs that did not finish: what finished jobs
+    /// spent is less than half of it.
+    pub(crate) fn finished_in_other_jobs(&self) -> bool {
+        let ends = self.ends.iter().flatten().filter(|row| row.end == FINISHED);
+        let of_attempts: f64 = ends.filter_map(|row| row.share).sum();
+        2.0 * self.sum_of(FINISHED, |row| row.share) < of_attempts
     }
 
     /// What the attempts did, if that is something else than what became of their jobs: `still running

@@ -21,6 +21,7 @@ use crate::studies::meter::{Meter, Resource};
 pub use answer::AccountAnswer;
 pub(crate) use charts::chart;
 pub use details::put_details;
+pub(crate) use details::words as end_in_words;
 pub(crate) use lines::cpu_time_line;
 pub use lines::lines;
 pub use plan::{AccountPlan, CpuChoice};

@@ -121,8 +121,7 @@ impl ClassifyAnswer {
         all
     }
 
-    /// The sentence with the share of each outcome that occurs; with those by the last event before
-    /// them if these say more.
+    /// The sentence with the share of each outcome that occurs; by the last event if that says more.
     pub(crate) fn sentence(&self, ends: Ends) -> String {
         let total = self.total;
         let of = self.censoring.of.trim_end_matches('s');
@@ -130,7 +129,11 @@ impl ClassifyAnswer {
         if total == 0 {
             return format!("There are no {of}s");
         }
-        let last = self.by_last_event().filter(|_| ends == Ends::Known);
+        if let Some(last) = self.by_last_event().filter(|_| ends == Ends::Known) {
+            let last: Vec<String> = last.iter().map(Ending::said).collect();
+            let all = counted(total, of);
+            return format!("Of {all}, by their last event, {}", last.join(", "));
+        }
         let parts = self.rows.iter().filter(|row| 0.0 < row.share);
         let parts = parts.map(|row| match (ends, row.outcome.as_str()) {
             (Ends::Assumed, "finished") => {
@@ -139,14 +142,7 @@ impl ClassifyAnswer {
             (_, outcome) => format!("{} {}", percent(row.share), self.words(outcome)),
         });
         let parts: Vec<String> = parts.collect();
-        let parts = parts.join(", ");
-        let Some(last) = last else { return format!("Of {}, {parts}", counted(total, of)) };
-        let last = last.iter().map(Ending::said);
-        format!(
-            "Of {}, by their last event, {}. By their exact sequence of events, {parts}",
-            counted(total, of),
-            last.collect::<Vec<String>>().join(", ")
-        )
+        format!("Of {}, {}", counted(total, of), parts.join(", "))
     }
 }
 
@@ -232,8 +228,9 @@ mod tests {
         assert_eq!(
             answer.sentence(Ends::Known),
             "Of 1,000 jobs, by their last event, 25.0 % killed (15.0 % before the start), 4.9 % evicted and \
-            not started again. By their exact sequence of events, 20.0 % other (15.0 % killed before the start, 5.0 % \
-            evicted), 10.0 % killed while running"
+            not started again"
         );
+        assert_eq!(answer.words("other"), "other (15.0 % killed before the start, 5.0 % evicted)");
+        assert_eq!(answer.words("killed"), "killed while running");
     }
 }

@@ -4,33 +4,47 @@ use super::counts::bar;
 use super::other;
 use super::plan::{Choice, ClassifyPlan};
 use super::{ClassifyAnswer, Ending};
-use crate::answers::{edges, flow, sentences};
+use crate::answers::{edges, flow};
 use crate::charts::{Bar, BarChart, Chart};
 use crate::digits::grouped;
 use crate::lake::TableEntry;
 use crate::studies::outcomes::{Classes, Classification, OutcomeRow};
 
-/// The bars by the last event, each with the count of the exact sequence that has its name; `None` if
-/// bars by the exact sequence have the same counts.
+/// From this part of all on, a bar says how many ended before the start, or after several attempts.
+const SAID: f64 = 0.001;
+
+/// How many of an outcome by the last event did not start, or had several attempts, in words; empty if
+/// these are few.
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 jobs or tasks")]
+fn courses(answer: &ClassifyAnswer, outcome: &str) -> String {
+    if matches!(outcome, "pending" | "running") {
+        return String::new();
+    }
+    let count = |is_one: fn(flow::Way) -> bool| -> u64 {
+        let ways = answer
+            .sequences
+            .iter()
+            .map(|row| (flow::Way::of(row.sequence.as_deref().unwrap_or_default()), row.count));
+        ways.filter(|(way, _)| way.end() == outcome && is_one(*way)).map(|own| own.1).sum()
+    };
+    let early = count(|way| way.has_submit() && way.attempts() == 0);
+    let several = count(|way| way.attempts() == 2);
+    let of_all = |count: u64| count as f64 / answer.total.max(1) as f64;
+    match (early, several) {
+        (early, _) if SAID <= of_all(early) => format!(", {} before the start", grouped(early)),
+        (_, some) if SAID <= of_all(some) => format!(", {} after several attempts", grouped(some)),
+        _ => String::new(),
+    }
+}
+
+/// The bars by the last event; `None` if bars by the exact sequence have the same counts.
 fn bars_by_last_event(answer: &ClassifyAnswer) -> Option<Vec<Bar>> {
     if !answer.is_counted_in_two_ways() {
         return None;
     }
-    let exact = |outcome: &str| {
-        let row = answer.rows.iter().find(|row| row.outcome == outcome && 0 < row.count)?;
-        Some((row.count, row.sequence.as_deref()?))
-    };
     let all = answer.endings().into_iter().map(|Ending { outcome, count, share, .. }| {
         let mut bar = bar(flow::shown(outcome).to_owned(), outcome, count, share);
-        match exact(outcome) {
-            Some((same, sequence)) if same == count => {
-                bar.label = format!("{} ({sequence})", bar.label);
-            }
-            Some((fewer, sequence)) => {
-                bar.note = format!("{}, {} as {sequence}", bar.note, grouped(fewer));
-            }
-            None => {}
-        }
+        bar.note.push_str(&courses(answer, outcome));
         bar
     });
     Some(all.collect())
@@ -44,11 +58,7 @@ fn bars_of(outcome: &Classification, row: &OutcomeRow) -> Vec<Bar> {
             |part: other::Part| bar(part.words.to_owned(), &row.outcome, part.count, part.share);
         return parts.map(bar).collect();
     }
-    let label = match &row.sequence {
-        Some(sequence) => format!("{} ({sequence})", row.outcome),
-        None => row.outcome.clone(),
-    };
-    vec![bar(label, &row.outcome, row.count, row.share)]
+    vec![bar(row.outcome.clone(), &row.outcome, row.count, row.share)]
 }
 
 pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice) -> Chart {
@@ -59,8 +69,7 @@ pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice
         .unwrap_or_else(|| outcome.rows.iter().flat_map(|row| bars_of(outcome, row)).collect());
     let how = match classes {
         Classes::Sequence if is_by_last_event => {
-            "by their last event; beside it, how many have the exact sequence 014 (SUBMIT, SCHEDULE, \
-            FINISH), 013 (FAIL), 015 (KILL) or 01 (still running) and nothing else"
+            "by their last event; the table counts by the exact sequence of events"
         }
         Classes::Sequence => {
             "by their exact sequence of events: 014 is SUBMIT, SCHEDULE and FINISH, 013 ends with a \
@@ -71,8 +80,7 @@ pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice
     Chart::Bars(BarChart {
         title: format!("What became of {} {}", grouped(outcome.total), by.plural()),
         caption: format!(
-            "{}Outcomes of {} {how}.{} Counted from {} events.",
-            sentences::largest_part(&bars, bars.iter().map(|bar| bar.value).sum()),
+            "Outcomes of {} {how}.{} Counted from {} events.",
             by.plural(),
             edges::ending(&choice.edges(outcome)),
             grouped(entry.rows())

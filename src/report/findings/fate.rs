@@ -8,7 +8,7 @@ use crate::answers::sentences::{Ends, MOST, percent};
 use crate::answers::sweep::{self, SweepAnswer};
 use crate::digits::{self, counted, six_digits};
 use crate::results::envelope::{Envelope, Input};
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 
 /// The share of each outcome that occurs, the most frequent first. If a log records no status, the
 /// outcomes are unknown.
@@ -85,9 +85,15 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     };
     let is_google = stored.source.as_deref().is_some_and(|source| source.starts_with("google"));
     let has_services = is_google && share("finished") < share("killed");
+    let source = stored.source.as_deref().and_then(|name| name.parse::<Source>().ok());
+    let has_pods = matches!(source, Some(Source::Openb | Source::Kubernetes));
     let lost = lossy.iter().map(|own| {
-        let services = if has_services && *own == "killed" { SERVICES } else { "" };
-        format!("{} {}{services}", jobs_of(own), told(own))
+        let killed = match *own {
+            "killed" if has_services => SERVICES,
+            "killed" if has_pods => PODS,
+            _ => "",
+        };
+        format!("{} {}{killed}", jobs_of(own), told(own))
     });
     let lost: Vec<String> = lost.collect();
     let [within, at_end, after] =
@@ -118,12 +124,25 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
 /// A sentence about what the attempts did; empty if it is what became of their jobs.
 fn by_ends(answer: &AccountAnswer) -> String {
     answer.by_ends().map_or_else(String::new, |ends| {
-        format!(". By how the attempts ended, whatever became of their jobs: {ends}")
+        let elsewhere = if answer.finished_in_other_jobs() {
+            let used = answer.meter.verb();
+            let still_run = answer.sum_of("running", |row| row.share);
+            let or_run = if 0.0 < still_run { " or still run" } else { "" };
+            format!(
+                ". Most of what finished attempts {used} is in jobs that did not finish{or_run}"
+            )
+        } else {
+            String::new()
+        };
+        format!(". By how the attempts ended, whatever became of their jobs: {ends}{elsewhere}")
     })
 }
 
 /// What a kill may be; the trace does not mark services.
 const SERVICES: &str = " (services, which run until they are killed, among them)";
+
+/// The end of a pod that is deleted while it runs, which may be its normal one.
+const PODS: &str = " (deleted pods count as killed)";
 
 /// ` in the first 25.2 h`, `after 29 d`, and `. Outcomes are those of the jobs after 29 d`, if tasks
 /// are loaded for a shorter time than jobs.

@@ -89,7 +89,8 @@ fn by(rule: fn(&Envelope) -> Option<Told>, stored: &Value) -> Option<Told> {
     let part = |key: &str| stored.get(key).cloned().unwrap_or_default();
     let inputs = serde_json::from_value(part("inputs")).unwrap_or_default();
     let (settings, answer) = (part("settings"), part("answer"));
-    rule(&Envelope { inputs, settings, answer, ..Envelope::default() })
+    let source = part("source").as_str().map(str::to_owned);
+    rule(&Envelope { inputs, settings, answer, source, ..Envelope::default() })
 }
 
 fn said(told: Option<Told>) -> String {
@@ -171,6 +172,18 @@ fn waste_says_its_main_reason_and_what_the_attempts_did() {
             "{jobs}. By how the attempts ended, whatever became of their jobs: finished 60.0 %, still \
             running 40.0 %"
         )
+    );
+    let row = |outcome: &str, share: f64| json!({"outcome": outcome, "jobs": 9, "share": share});
+    let little = json!({"source": "openb", "answer": {"total": 2000.0, "unit": "core-s", "cpu": "requested",
+        "rows": [row("finished", 0.1), row("killed", 0.5), row("running", 0.4)],
+        "ends": [end("finished", 0.3), end("killed", 0.3), end("open", 0.4)]}});
+    let found = said(by(waste, &little));
+    assert!(found.contains("50.0 % (deleted pods count as killed)"), "{found}");
+    assert!(
+        found.ends_with(
+            ". Most of what finished attempts requested is in jobs that did not finish or still run"
+        ),
+        "{found}"
     );
 }
 

@@ -2,6 +2,7 @@
 
 use super::columns::{MEASURES, PER_TASK_HOUR, beside, is_name, is_share};
 use super::{Kept, LOWER_BOUNDS, is_total};
+use crate::answers::account::end_in_words;
 use crate::answers::sentences::short;
 use crate::report::headings::{is_instant, is_length};
 use crate::report::html::Cell;
@@ -43,6 +44,7 @@ fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
     let column = table.header[idx].as_str();
     match text {
         _ if matches!(column, "platform" | "user") => Cell::short_of(text, &short(text)),
+        _ if column == "ended" => Cell::name(end_in_words(text)),
         _ if column == "spell" => Cell::name(&text.replace('_', " ")),
         _ if column == "settings" => Cell::name(&parameters(text)),
         _ if is_name(column) => Cell::name(text),

@@ -116,6 +116,8 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
     let is_by_job = is_account || describe::KINDS.iter().any(is_described);
     match column {
         "outcome" if is_by_job => "outcome of the job".to_owned(),
+        // Jobs may be known for longer than tasks.
+        "jobs_with_tasks" if is_account => "of these with loaded tasks".to_owned(),
         "tasks" if is_account => "their tasks".to_owned(),
         "cpu" if table.file == OF_GPUS => "GPU time".to_owned(),
         // Outages may be known for longer.

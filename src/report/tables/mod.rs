@@ -279,7 +279,7 @@ fn notes(table: &Table, kept: &Kept<'_>, cells: &[Vec<Cell>]) -> String {
         notes.push_str("; ≥: some had not ended, so that the value is this or larger");
     }
     let repeated = table.header.iter().filter(|column| repeats_jobs(table, column));
-    let repeated: Vec<String> = repeated.map(|column| heading_in(table, column)).collect();
+    let repeated: Vec<String> = repeated.map(|column| heading(column)).collect();
     if !repeated.is_empty() {
         notes = format!("{notes}; as many as jobs: {}", repeated.join(", "));
     }
