@@ -15,6 +15,8 @@ const OUTCOMES: Topic = Topic {
     file: "outcomes.html",
     title: "Outcomes and CPU time",
     question: "What became of every job and task, and what did it cost?",
+    if_cut: "what had not ended in the loaded hours counts as running, and CPU time is that of \
+    these hours",
 };
 
 /// All studies. Steps run in this order, after those that check the lake. Pages are in the order in
@@ -39,6 +41,8 @@ pub static STUDIES: [Study; 14] = [
             file: "distributions.html",
             title: "Distributions",
             question: "How long, how many, how often? Per outcome of the job.",
+            if_cut: "lengths are cut at the edges of the loaded hours, and long ones are \
+            over-represented",
         },
         results: &describe::KINDS,
         form: Some(Form {
@@ -67,6 +71,7 @@ pub static STUDIES: [Study; 14] = [
             file: "months.html",
             title: "Months and accounts",
             question: "Which account and user used how much in which month, and what was wasted?",
+            if_cut: "months hold the loaded hours alone",
         },
         results: &[monthly::KIND],
         form: Some(Form {
@@ -84,6 +89,7 @@ pub static STUDIES: [Study; 14] = [
             file: "load.html",
             title: "Load over time",
             question: "How much of the cluster was requested, used and waited for, and when?",
+            if_cut: "use and waits of other hours are missing",
         },
         results: &[load::KIND],
         form: Some(Form {
@@ -100,6 +106,7 @@ pub static STUDIES: [Study; 14] = [
             file: "episodes.html",
             title: "What happened when",
             question: "When did far more than usual happen, and who or what was it?",
+            if_cut: "events of other hours are missing",
         },
         results: &[episodes::KIND],
         form: Some(Form {
@@ -116,6 +123,7 @@ pub static STUDIES: [Study; 14] = [
             file: "machines.html",
             title: "Machines",
             question: "Which machines left, for how long, and what did it cost?",
+            if_cut: "what ran on machines is known for the loaded hours alone",
         },
         results: &[machines::KIND, machines::closeup::KIND],
         form: Some(Form {
@@ -133,6 +141,7 @@ pub static STUDIES: [Study; 14] = [
             title: "Kill sweep",
             question: "What if hopeless tasks had been killed earlier: CPU saved against finished \
             jobs harmed?",
+            if_cut: "savings after the loaded hours are unknown",
         },
         results: &[sweep::KIND, sweep::closeup::KIND],
         form: Some(Form {
@@ -149,6 +158,7 @@ pub static STUDIES: [Study; 14] = [
             file: "prediction.html",
             title: "Prediction",
             question: "Can it be predicted at submission which jobs do not finish?",
+            if_cut: "jobs of other hours cannot be learnt from",
         },
         results: &[predict::KIND],
         form: Some(Form {
@@ -166,6 +176,7 @@ pub static STUDIES: [Study; 14] = [
             title: "Straggler detectors",
             question: "Which tasks would each detector have flagged, given only what was known \
             at the time, and was it right?",
+            if_cut: "tasks that end in other hours are not judged",
         },
         results: &[detect::KIND],
         form: Some(Form {
@@ -182,6 +193,7 @@ pub static STUDIES: [Study; 14] = [
             file: "replay.html",
             title: "Replay",
             question: "How would another policy have handled this history?",
+            if_cut: "the tasks of the loaded hours alone are replayed",
         },
         results: &[replay::KIND],
         form: Some(Form {
@@ -198,6 +210,7 @@ pub static STUDIES: [Study; 14] = [
             file: "fairness.html",
             title: "Fairness",
             question: "Who used how much, when, and was it fair?",
+            if_cut: "shares are those of the loaded hours",
         },
         results: &[fairness::KIND, fairness::MEMORY_KIND],
         form: Some(Form { question: "Who used most, and was it fair?", first: &[] }),
@@ -210,6 +223,7 @@ pub static STUDIES: [Study; 14] = [
             file: "reproductions.html",
             title: "Published results",
             question: "Which published figures are reproduced?",
+            if_cut: "",
         },
         results: &reproduce::KINDS,
         form: None,
@@ -223,6 +237,7 @@ pub static STUDIES: [Study; 14] = [
             file: "quality.html",
             title: "Data quality",
             question: "Is the trace complete, and what in it is unusual?",
+            if_cut: "",
         },
         results: &[verify::KIND],
         form: None,

@@ -81,6 +81,8 @@ pub struct Topic {
     pub title: &'static str,
     /// The question that the page answers.
     pub question: &'static str,
+    /// What it does to the answer if parts of its tables are not loaded; empty if nothing is known.
+    pub if_cut: &'static str,
 }
 
 /// A study: a row of the list.

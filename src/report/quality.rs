@@ -15,7 +15,7 @@ use super::pages::{Shown, computed, shown};
 use super::tables::stored_table;
 use super::text::{beside, clock, clock_of_all, escape, instant, sentence};
 use crate::answers::list;
-use crate::answers::quality::{Finding, Verified, Weight};
+use crate::answers::quality::{Finding, SEE_CLOSED, Verified, Weight};
 use crate::answers::study::Topic;
 use crate::answers::verify::VerifyAnswer;
 use crate::charts::{Chart, GanttChart, GanttSpan, Tone, svg_of};
@@ -32,6 +32,8 @@ struct Lake {
     inputs: Vec<Input>,
     /// The tables that traces of this kind have.
     known: Vec<Table>,
+    /// Whether it is a log, whose tables are all made from the same lines.
+    is_log: bool,
 }
 
 impl Lake {
@@ -41,6 +43,7 @@ impl Lake {
             verified: result.found::<VerifyAnswer>().map(Verified::from).unwrap_or_default(),
             inputs: result.whole.inputs.clone(),
             known: source.map_or_else(Vec::new, |source| source.tables().to_vec()),
+            is_log: source.is_some_and(Source::is_log),
         }
     }
 
@@ -133,12 +136,17 @@ fn extent(lake: &Lake, complete_from: Option<&str>) -> String {
     let rows: u64 = lake.inputs.iter().filter_map(|input| input.rows).sum();
     if some.is_empty() && absent.is_empty() {
         let (tables, rows) = (counted(whole.len() as u64, "table"), counted(rows, "row"));
+        // A job of a log has a row per event in each of several tables.
+        let jobs = Some(lake.verified.jobs()).filter(|jobs| lake.is_log && 0 < *jobs);
+        let what = match jobs {
+            Some(jobs) => format!("{}, in {tables} with {rows}", counted(jobs, "job")),
+            None => format!("{tables} with {rows}"),
+        };
         return match complete_from {
             Some(when) => format!(
-                "All {rows} of {tables} are loaded, but the log itself seems to lack jobs that ended \
-                before {when}."
+                "All of it ({what}), but the log itself seems to lack jobs that ended before {when}."
             ),
-            None => format!("All of it: {tables} with {rows}, and no part of them is missing."),
+            None => format!("All of it: {what}, and no part of them is missing."),
         };
     }
     let mut said: Vec<String> = Vec::new();
@@ -224,6 +232,10 @@ fn pieces(start_s: f64, end_s: f64, gaps: &[Gap]) -> Vec<[f64; 2]> {
     all
 }
 
+/// The headings of findings.
+const GROUPS: [(&str, bool); 2] =
+    [("Changes results", false), ("Unusual, and part of the results", true)];
+
 /// The findings, each with what can be done.
 fn found(findings: &[Finding], all: &[Stored]) -> String {
     let mut html = String::from("<h2>What is wrong, missing or unusual</h2>\n");
@@ -233,31 +245,44 @@ fn found(findings: &[Finding], all: &[Stored]) -> String {
         );
         return html;
     }
-    html.push_str("<ol class=\"found\">\n");
-    for one in findings {
-        let class = if one.weight == Weight::Unusual { " class=\"open\"" } else { "" };
-        let _ = writeln!(
-            html,
-            "<li{class}><h3>{}</h3><p>{}{}</p>{}<p class=\"source\">{}.</p>{}</li>",
-            escape(&one.about),
-            sentence(&one.said),
-            if one.list.is_empty() { "." } else { ":" },
-            items(&one.list),
-            sentence(one.means),
-            one.act.as_deref().map_or_else(String::new, todo)
-        );
-    }
-    html.push_str("</ol>\n");
     let more = of_studies(all);
-    for line in &more {
+    for (heading, is_unusual) in GROUPS {
+        let is_own = |one: &&Finding| (one.weight == Weight::Unusual) == is_unusual;
+        let own: Vec<&Finding> = findings.iter().filter(is_own).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let class = if is_unusual { " class=\"open\"" } else { "" };
+        let _ = writeln!(html, "<h3>{heading}</h3>\n<ol class=\"found\">");
+        for one in own {
+            let _ = writeln!(
+                html,
+                "<li{class}><h3>{}</h3><p>{}{}</p>{}<p class=\"source\">{}.</p>{}</li>",
+                escape(&one.about),
+                sentence(&one.said),
+                if one.list.is_empty() { "." } else { ":" },
+                items(&one.list),
+                sentence(one.means),
+                one.act.as_deref().map_or_else(String::new, |act| todo(act, &more))
+            );
+        }
+        html.push_str("</ol>\n");
+    }
+    let is_said = findings.iter().any(|one| one.act.as_deref() == Some(SEE_CLOSED));
+    for line in more.iter().filter(|_| !is_said) {
         let _ = writeln!(html, "<p class=\"source\">{}</p>", sentence(line));
     }
     html
 }
 
-/// What a user can do about a finding.
-fn todo(act: &str) -> String {
-    format!("<p>What to do: {}.</p>", sentence(act))
+/// What a user can do about a finding. If that is only to look up what studies say, it is said.
+fn todo(act: &str, said: &[String]) -> String {
+    let known = act.strip_suffix(SEE_CLOSED).filter(|_| !said.is_empty());
+    match known.map(|rest| rest.trim_end_matches(", or ")) {
+        Some("") => said.iter().map(|line| format!("<p>{}</p>", sentence(line))).collect(),
+        Some(rest) => format!("<p>What to do: {}.</p>", sentence(rest)),
+        None => format!("<p>What to do: {}.</p>", sentence(act)),
+    }
 }
 
 /// Entries of a finding as a list; empty if there are none.
@@ -306,13 +331,16 @@ fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
             ]);
         };
         let open = results.iter().find_map(|(kind, result)| open(kind, result));
-        let is_whole = answered.iter().all(|(kind, _)| lake.has_all_of(kind.tables));
-        let is_whole = is_whole && cut.is_none();
+        let has_all = answered.iter().all(|(kind, _)| lake.has_all_of(kind.tables));
+        let is_whole = has_all && cut.is_none();
         let state = Cell::name(if is_whole && open.is_none() { "whole" } else { "in part" });
         let open = open.map_or_else(String::new, |why| format!(". Not answered: {why}"));
-        let cut =
-            cut.as_ref().map_or_else(String::new, |when| format!("; complete only from {when} on"));
-        let from = Cell::name(&format!("{scope}{cut}{}", open.replace('`', "")));
+        let cut = cut.as_ref().map_or_else(String::new, |when| {
+            format!("; complete only from {when} on: of earlier jobs, only those that waited or ran long")
+        });
+        let means = Some(topic.if_cut).filter(|means| !has_all && !means.is_empty());
+        let means = means.map_or_else(String::new, |means| format!("; {means}"));
+        let from = Cell::name(&format!("{scope}{means}{cut}{}", open.replace('`', "")));
         Some(vec![Cell::link(topic.title, topic.file), state, from])
     };
     let rows: Vec<Vec<Cell>> = list::topics().into_iter().filter_map(row).collect();
@@ -351,4 +379,19 @@ fn counts(result: &Stored) -> String {
     html.push_str(&computed(result));
     html.push_str("</section>\n");
     html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_at_hand_stands_for_the_command_that_shows_it() {
+        let said = ["7 attempts, 5 %.".to_owned()];
+        assert_eq!(todo(SEE_CLOSED, &said), "<p>7 attempts, 5&nbsp;%.</p>");
+        let act = format!("Load the missing parts, or {SEE_CLOSED}");
+        assert_eq!(todo(&act, &said), "<p>What to do: Load the missing parts.</p>");
+        assert!(todo(&act, &[]).contains("jobfate account"));
+        assert_eq!(todo("Load it", &said), "<p>What to do: Load it.</p>");
+    }
 }

@@ -212,7 +212,7 @@ const SLURM: &[Trap] = &[
         "0@110 1@110 3@120",
         &[
             "memory_request=12288000",
-            "memory requested per CPU: the bit that marks it was removed: 1"
+            "memory requested per CPU, as a mark in it says: multiplied by the CPUs: 1"
         ]
     ),
     slurm!(

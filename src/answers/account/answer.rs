@@ -163,8 +163,12 @@ impl AccountAnswer {
     pub(crate) fn closed(&self) -> Option<String> {
         let attempts = Some(self.attempts_closed_with_job).filter(|count| 0 < *count)?;
         let cpu = self.closed_with_job_cpu.flatten().map_or_else(String::new, |cpu| {
+            let total = self.total.filter(|total| 0.0 < *total);
+            let of_total = total.map_or_else(String::new, |total| {
+                format!(", {} of the total", percent(cpu / total))
+            });
             format!(
-                " The CPU time of these attempts is {} {} of the total.",
+                " The CPU time of these attempts is {} {}{of_total}.",
                 six_digits(cpu),
                 self.unit
             )
@@ -240,6 +244,18 @@ mod tests {
             "Jobs that ran to an end that the log does not record used 75.0 % of the CPU time \
             (200 task-s, slots)"
         );
+    }
+
+    #[test]
+    fn attempts_without_an_end_are_told_with_their_part_of_the_total() {
+        let more =
+            json!({"attempts": 90, "attempts_closed_with_job": 7, "closed_with_job_cpu": 5.0});
+        assert_eq!(
+            of(&more, &[]).closed().unwrap(),
+            "7 of 90 attempts have no end in the loaded parts and are closed at the end of their job. \
+            The CPU time of these attempts is 5 task-s, 2.5 % of the total."
+        );
+        assert_eq!(of(&json!({"attempts": 90}), &[]).closed(), None);
     }
 
     #[test]

@@ -153,7 +153,8 @@ fn tone(end: &str) -> String {
 }
 
 /// What the ends mean that are no outcome, or count less than the events of this name.
-const MEANINGS: [(&str, &str); 5] = [
+const MEANINGS: [(&str, &str); 6] = [
+    ("failed", "failed while it ran: a FAIL of a task that does not run ends no attempt"),
     ("killed", "killed while it ran: what was killed before it started had no attempt"),
     ("evicted", "evicted while it ran: an EVICT of a task that does not run ends no attempt"),
     ("rescheduled", "ended by the next SCHEDULE of its task, without a recorded end"),

@@ -306,6 +306,17 @@ impl EpisodesAnswer {
         Some(std::iter::once(first).chain(others).collect::<Vec<String>>().join(". "))
     }
 
+    /// What the names of ends mean that count less where attempts are counted.
+    pub(super) fn names(&self) -> Vec<(String, String)> {
+        let ends = [What::Failed, What::Killed, What::Evicted, What::Lost].map(What::name);
+        let there = self.kinds.iter().map(|kind| kind.what);
+        let there: Vec<String> = there.filter(|what| ends.contains(&what.as_str())).collect();
+        let meaning = "each such event, also of a task that waited or whose start is not recorded: these \
+            can be more than the attempts that ended so";
+        let names = Some(there.join(", ")).filter(|names| !names.is_empty());
+        names.map(|names| (names, meaning.to_owned())).into_iter().collect()
+    }
+
     /// That no interval has far more than usual.
     fn nothing_stands_out(&self) -> String {
         let known = self.kinds.iter().map(|kind| kind.known_intervals).max();
@@ -389,7 +400,11 @@ mod tests {
             03:00 UTC, 90.0 % by user honbu. Tasks killed: 395 of 468 (84.4 %, 30.3 times the mean) within \
             67 s from 2016-12-31 04:01:00 UTC on, all in tasks of user honbu"
         );
+        let names = answer.names();
+        assert_eq!(names[0].0, "tasks failed, tasks killed, tasks lost");
+        assert!(names[0].1.contains("can be more than the attempts"), "{names:?}");
         answer.kinds = TableRows::default();
+        assert!(answer.names().is_empty());
         assert_eq!(
             answer.sentence().unwrap(),
             "Nothing stands out: of 267 hours, none has more than 5 times the mean of any kind of event, \

@@ -30,6 +30,7 @@ pub const KIND: Kind<'static> = Kind {
     tables: &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents],
     remarks: &["status ", "wait ", "pods deleted"],
     sentence: Some(|it| it.found::<EpisodesAnswer>()?.sentence()),
+    names: Some(|it| it.found().map(EpisodesAnswer::names).unwrap_or_default()),
     figure: Some("episodes-time"),
     ..Kind::called("episodes", "What happened when").holding::<EpisodesAnswer>()
 };

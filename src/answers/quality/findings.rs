@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::Weight;
-use super::rules::{NEEDED_FOR, NULLS, OF_A_CUT, RECORDED, RULES, Rule};
+use super::rules::{NEEDED_FOR, NULLS, OF_A_CUT, RECORDED, RULES, Rule, SEE_CLOSED};
 use crate::answers::sentences::{Capacity, MOST_USED, capital};
 use crate::answers::verify::{Count, VerifyAnswer};
 use crate::digits::{counted, grouped};
 use crate::lake::Gap;
 use crate::results::envelope::Input;
-use crate::schema::{CAPACITY_FROM_USE, Table};
+use crate::schema::{CAPACITY_FROM_USE, ON_SEVERAL, Table};
 use crate::studies::checks::Check;
-use crate::studies::first_end::LACKS_EARLY;
 
 /// What a stored `verify` found.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +64,11 @@ impl Verified {
         let mut counts = self.counts.iter();
         let found = counts.find(|count| count.table == table && count.what == what);
         found.map_or(0, |count| count.found)
+    }
+
+    /// The number of jobs.
+    pub(crate) fn jobs(&self) -> u64 {
+        self.count(Table::JobEvents.name(), "entities")
     }
 
     /// All findings, in order. `inputs` are the tables of the lake, `known` those that such a trace
@@ -124,7 +128,12 @@ impl Verified {
         let warning = "No check fails, but numbers of this trace may be too low, empty or wrong";
         found.extend(self.warnings.iter().map(|said| {
             if self.first_end.as_ref() == Some(said) {
-                wrong("Jobs that ended earlier are missing", said, LACKS_EARLY)
+                // The warning says what that does to use, waits and running times.
+                wrong(
+                    "Jobs that ended earlier are missing",
+                    said,
+                    "Shares of users lean to long jobs too",
+                )
             } else {
                 wrong("Warning", said, warning)
             }
@@ -244,8 +253,7 @@ fn missing(inputs: &[Input], known: &[Table], gaps: &[Gap]) -> Vec<Finding> {
             list: Vec::new(),
             means: "What happened in the gap is unknown: a task that ended in it seems to run on, to the \
                 end of its job",
-            act: Some("Load the missing parts, or see how much depends on them: \
-                `jobfate account --open-attempts window-end`".to_owned()),
+            act: Some(format!("Load the missing parts, or {SEE_CLOSED}")),
         });
     }
     let absent: Vec<Table> = known
@@ -324,6 +332,11 @@ fn assumed(inputs: &[Input]) -> Option<Finding> {
 /// An assumption with the number of lines for which it was made: `Status unknown, has run: taken as
 /// finished (14 lines)`.
 pub(crate) fn assumption(wording: &str, count: u64) -> String {
+    let wording = if wording == ON_SEVERAL {
+        "ran on several machines: the log names all of them, but not what ran on which"
+    } else {
+        wording
+    };
     let mut letters = wording.chars();
     let first = letters.next().map(char::to_uppercase).into_iter().flatten();
     format!("{} ({})", first.chain(letters).collect::<String>(), counted(count, "line"))
@@ -480,6 +493,17 @@ mod tests {
         let list =
             ["Status unknown: x (2,000 lines)", "Wait unknown: started at the submit (1 line)"];
         assert_eq!(found[0].list, list);
+        assert_eq!(
+            assumption(ON_SEVERAL, 9),
+            "Ran on several machines: the log names all of them, but not what ran on which (9 lines)"
+        );
+    }
+
+    #[test]
+    fn what_depends_on_attempts_without_an_end_can_be_looked_up() {
+        let counts = json!([count("task_events", "attempts closed with their job", 7)]);
+        let acts: Vec<String> = found(&counts, &[]).into_iter().filter_map(|one| one.act).collect();
+        assert!(acts.iter().any(|act| act == SEE_CLOSED), "{acts:?}");
     }
 
     #[test]

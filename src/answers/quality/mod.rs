@@ -7,6 +7,7 @@ mod findings;
 mod rules;
 
 pub(crate) use self::findings::{Finding, Verified, assumption};
+pub(crate) use self::rules::SEE_CLOSED;
 
 /// How serious a finding is, the most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -19,6 +19,10 @@ pub(super) struct Rule {
     pub act: &'static str,
 }
 
+/// How a user can find how much attempts without an end matter. A page may have the number instead.
+pub(crate) const SEE_CLOSED: &str =
+    "see how much depends on these attempts: `jobfate account --open-attempts window-end`";
+
 /// The rules, the most important first.
 pub(super) const RULES: [Rule; 10] = [
     Rule {
@@ -68,7 +72,7 @@ pub(super) const RULES: [Rule; 10] = [
         noun: "attempt",
         said: "without an end in the loaded parts, closed at the end of the job",
         means: "Their CPU time is the most that it can have been",
-        act: "See how much depends on it: `jobfate account --open-attempts window-end`",
+        act: SEE_CLOSED,
     },
     Rule {
         what: "attempts open at the end",
