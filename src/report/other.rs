@@ -53,7 +53,7 @@ fn named(table: &Table, jobs: &ClassifyAnswer) -> Option<Table> {
     let words: Vec<String> = words.collect();
     (is_same && !words.is_empty()).then(|| {
         let mut own = table.clone();
-        own.rows[row][outcome] = format!("other: {}", words.join(", "));
+        own.rows[row][outcome] = format!("other ({})", words.join(", "));
         own
     })
 }
@@ -108,7 +108,7 @@ mod tests {
             row_count: 2,
         };
         let found = named(&table("505"), &jobs).unwrap();
-        assert_eq!(found.rows[1][0], "other: 419 killed before the start, 86 evicted");
+        assert_eq!(found.rows[1][0], "other (419 killed before the start, 86 evicted)");
         assert!(named(&table("504"), &jobs).is_none(), "other jobs");
         assert!(named(&table("0"), &ClassifyAnswer::default()).is_none());
     }

@@ -392,6 +392,21 @@ mod tests {
         let own = Table { file: "machines.csv".to_owned(), ..own };
         let html = stored_table("Machines", &own, "", &Links::default(), &[], None);
         assert!(!html.contains(">machines with this configuration when first seen<"), "{html}");
+        let header = ["platform", "machines", "machines_first", "outages"];
+        let own = table(&header, &[&["bare", "0", "32", "0"], &["used", "5", "7", "2"]]);
+        let own = Table { file: "machines.csv".to_owned(), ..own };
+        let html = stored_table("Machines", &own, "", &Links::default(), &[], None);
+        assert!(!html.contains("bare") && html.contains("1 row with zeros only is not"), "{html}");
+    }
+
+    #[test]
+    fn ends_of_attempts_and_chances_are_in_words() {
+        let ends = table(&["ended", "attempts"], &[&["with job", "7"], &["open", "9"]]);
+        let html = stored_table("Ends", &ends, "", &Links::default(), &[], None);
+        assert!(html.contains("closed with their job") && html.contains("still running"), "{html}");
+        let spells = table(&["spell", "p_exponential"], &[&["up", "0"], &["away", "0.25"]]);
+        let html = stored_table("Spells", &spells, "", &Links::default(), &[], None);
+        assert!(html.contains("&lt; 0.0001"), "{html}");
     }
 
     #[test]
@@ -473,8 +488,8 @@ mod tests {
             stored_table("CPU", &account, "", &Links::default(), &[], None)
         };
         assert_eq!(of("3").matches("</th>").count(), 3);
-        assert!(of("3").contains("; as many as jobs: jobs with tasks, their tasks"));
-        assert!(of("4").contains(">their tasks<") && !of("4").contains(">jobs with tasks<"));
+        assert!(of("3").contains("; as many as jobs: jobs with tasks, tasks"));
+        assert!(of("4").contains(">their tasks<") && !of("4").contains(">of these with"));
     }
 
     #[test]
