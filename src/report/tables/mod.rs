@@ -404,7 +404,8 @@ mod tests {
         let ends = table(&["ended", "attempts"], &[&["with job", "7"], &["open", "9"]]);
         let html = stored_table("Ends", &ends, "", &Links::default(), &[], None);
         assert!(html.contains("closed with their job") && html.contains("still running"), "{html}");
-        let spells = table(&["spell", "p_exponential"], &[&["up", "0"], &["away", "0.25"]]);
+        let rows: [&[&str]; 2] = [&["up", "9", "0"], &["away", "7", "0.25"]];
+        let spells = table(&["spell", "count", "p_exponential"], &rows);
         let html = stored_table("Spells", &spells, "", &Links::default(), &[], None);
         assert!(html.contains("&lt; 0.0001"), "{html}");
     }
