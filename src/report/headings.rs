@@ -6,7 +6,7 @@
 use crate::digits::lasting;
 
 /// Headings that do not follow from the words of a name.
-const KNOWN: [(&str, &str); 97] = [
+const KNOWN: [(&str, &str); 98] = [
     ("among", "among the settings of"),
     ("asked_cpu_h", "CPU (h) that limits allow"),
     ("at_least", "lower bounds"),

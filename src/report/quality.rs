@@ -279,7 +279,10 @@ fn found(findings: &[Finding], all: &[Stored]) -> String {
 fn todo(act: &str, said: &[String]) -> String {
     let known = act.strip_suffix(SEE_CLOSED).filter(|_| !said.is_empty());
     match known.map(|rest| rest.trim_end_matches(", or ")) {
-        Some("") => said.iter().map(|line| format!("<p>{}</p>", sentence(line))).collect(),
+        Some("") => {
+            let lines: Vec<String> = said.iter().map(|line| sentence(line)).collect();
+            format!("<p>{}</p>", lines.join("</p><p>"))
+        }
         Some(rest) => format!("<p>What to do: {}.</p>", sentence(rest)),
         None => format!("<p>What to do: {}.</p>", sentence(act)),
     }

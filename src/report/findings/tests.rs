@@ -90,7 +90,7 @@ fn by(rule: fn(&Envelope) -> Option<Told>, stored: &Value) -> Option<Told> {
     let inputs = serde_json::from_value(part("inputs")).unwrap_or_default();
     let (settings, answer) = (part("settings"), part("answer"));
     let source = part("source").as_str().map(str::to_owned);
-    rule(&Envelope { inputs, settings, answer, source, ..Envelope::default() })
+    rule(&Envelope { source, inputs, settings, answer, ..Envelope::default() })
 }
 
 fn said(told: Option<Told>) -> String {
