@@ -71,6 +71,10 @@ pub struct Selection {
     pub test_jobs: u64,
     /// Those that finished.
     pub test_finished_jobs: Option<u64>,
+    /// All CPU of the jobs submitted at or after the split; `None` in older results, and if amounts are
+    /// not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_cpu: Option<f64>,
     /// The best parameter of each rule.
     pub rules: Vec<Choice>,
     /// The best of all rules and parameters.
@@ -131,6 +135,10 @@ pub fn select(study: &Study, price: f64) -> Option<Selection> {
         train_jobs: split.past.jobs,
         test_jobs: split.future.jobs,
         test_finished_jobs: Some(split.future.finished_jobs),
+        test_cpu: study.knows_amounts().then(|| {
+            let all: CpuTime = split.future.totals.iter().copied().sum();
+            all.seconds()
+        }),
         rules: choices,
         chosen,
         gentler,

@@ -44,6 +44,8 @@ mod cluster;
 mod detector;
 mod fate;
 mod kill;
+mod kill_chosen;
+mod kill_saving;
 mod policy;
 #[cfg(test)]
 mod tests;
