@@ -94,7 +94,8 @@ fn ends_of(result: &Stored, pages: Option<Pages>) -> Ends {
 }
 
 /// Columns that follow from how jobs ended.
-const OF_ENDS: [&str; 7] = [
+const OF_ENDS: [&str; 8] = [
+    "harmed_by",
     "outcome_sequence",
     "outcome_terminal",
     "not_finished_jobs",

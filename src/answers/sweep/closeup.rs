@@ -40,17 +40,19 @@ pub const KIND: Kind<'static> = Kind {
     pages: Some(Pages::Jobs),
     sentence: Some(|it| {
         let details = it.found::<JobDetails>()?;
-        let which = match Ends::of(details.finished(), &it.inputs) {
-            Ends::Known => {
-                "finished jobs that a rule would harm, and the jobs of each outcome whose tasks ran \
-                longest"
-            }
-            Ends::Assumed => {
-                "jobs whose tasks ran longest, or that reached the threshold of a rule"
+        let which = match (Ends::of(details.finished(), &it.inputs), details.harmed()) {
+            (Ends::Known, 0) => "those of each outcome whose tasks ran longest".to_owned(),
+            (Ends::Known, harmed) => format!(
+                "{} that a rule would harm, and the jobs of each outcome whose tasks ran longest",
+                counted(harmed, "finished job")
+            ),
+            (Ends::Assumed, _) => {
+                "some of the jobs whose tasks ran longest, or that reached the threshold of a rule"
+                    .to_owned()
             }
         };
         let jobs = counted(details.jobs.len() as u64, "job");
-        Some(format!("{jobs} with a page: some of the {which}"))
+        Some(format!("{jobs} with a page: {which}"))
     }),
     ..Kind::called("jobs", "Jobs in detail").holding::<JobDetails>()
 };
@@ -85,15 +87,28 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
     let mut named: BTreeSet<i64> = harmed(swept).into_iter().collect();
     let (longest, users) = looked_over(work.lake, work.windows)?;
     named.extend(longest);
-    let jobs = closeups(work.lake, work.windows, rules, &named)?;
+    let mut jobs = closeups(work.lake, work.windows, rules, &named)?;
+    let named_by = naming(swept);
+    for job in &mut jobs {
+        let named = named_by.get(&job.job_id).map_or(&[][..], Vec::as_slice);
+        job.harmed_by = harmed_by(job, swept, named);
+    }
     let rows = || jobs.iter();
+    let unit = CpuDefinition::Requested.unit(work.lake.source());
+    let is_requested = rows().any(|job| job.requested_cpu().is_some_and(|cpu| 0.0 < cpu));
     let table = Frame::default()
         .int("job_id", rows().map(|job| job.job_id))
         .maybe_text("user", rows().map(|job| job.user.as_deref()))
         .text("outcome_sequence", rows().map(|job| job.outcome_by_sequence.as_ref()))
         .text("outcome_terminal", rows().map(|job| job.outcome_by_last_event.as_ref()))
+        .text("harmed_by", rows().map(|job| job.harmed_by.join(", ")))
+        .about("The rules that would have killed a task of it, if it finished")
         .count("tasks", rows().map(|job| job.task_count))
         .count("attempts", rows().map(|job| job.attempt_count))
+        .float("requested_cpu", rows().map(|job| job.requested_cpu().filter(|_| is_requested)))
+        .unit(unit)
+        .about("CPU that its attempts requested, times their running time")
+        .maybe_text("unit", rows().map(|_| is_requested.then_some(unit)))
         .float("running_s", rows().map(|job| Some(job.running_s)))
         .batch();
     let settings = json!({
@@ -121,6 +136,30 @@ fn harmed(swept: &Swept) -> Vec<i64> {
     let mut seen = BTreeSet::new();
     all.retain(|id| seen.insert(*id));
     all.truncate(HARMED_MAX);
+    all
+}
+
+/// By job: the rules whose rows name it among those that they harm most.
+fn naming(swept: &Swept) -> BTreeMap<i64, Vec<&str>> {
+    let mut all: BTreeMap<i64, Vec<&str>> = BTreeMap::new();
+    for sweep in &swept.sweeps {
+        for job in sweep.rows.iter().flat_map(|row| &row.harmed) {
+            all.entry(job.job_id).or_default().push(&sweep.rule);
+        }
+    }
+    all
+}
+
+/// The rules that harm a job: those that name it, and if it finished also those that kill one of its
+/// tasks before that ends. Their rows name only some of the jobs.
+fn harmed_by(job: &JobDetail, swept: &Swept, named: &[&str]) -> Vec<String> {
+    let mut all = Vec::new();
+    for sweep in &swept.sweeps {
+        let kills = || job.kills.iter().any(|kill| kill.rule == sweep.rule && kill.acts());
+        if named.contains(&sweep.rule.as_str()) || job.is_finished() && kills() {
+            all.push(sweep.rule.clone());
+        }
+    }
     all
 }
 
@@ -435,7 +474,63 @@ fn cut(sequence: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
+    use crate::results::envelope::Envelope;
+    use crate::studies::kill_sweep::Sweep;
+
+    #[test]
+    fn a_job_names_the_rules_that_harm_it() {
+        let kill = |rule: &str, over: u64| {
+            json!({"rule": rule, "threshold": 1, "condemned_tasks": 1, "over_by_then": over,
+                "first_s": 5.0})
+        };
+        let job = |outcome: &str| -> JobDetail {
+            let kills = json!([kill("restarts", 0), kill("failures", 1)]);
+            serde_json::from_value(json!({"job_id": 7, "outcome_by_sequence": outcome,
+                "kills": kills}))
+            .unwrap()
+        };
+        let sweep = |rule: &str, harmed: &[i64]| -> Sweep {
+            let harmed: Vec<Value> = harmed
+                .iter()
+                .map(|id| {
+                    json!({"job_id": id, "user": null, "job_name": null, "condemned_tasks": 1,
+                        "destroyed_cpu": 1.0})
+                })
+                .collect();
+            let rows = json!([{"threshold": 1, "harmed": harmed}]);
+            serde_json::from_value(json!({"rule": rule, "rows": rows})).unwrap()
+        };
+        let sweeps = vec![sweep("events", &[7]), sweep("failures", &[]), sweep("restarts", &[])];
+        let swept = Swept { sweeps, groups: Vec::new(), selection: None };
+        let named_by = naming(&swept);
+        assert_eq!(named_by.get(&7).map(Vec::len), Some(1));
+        // A task that has ended by its kill loses nothing.
+        let own = harmed_by(&job("finished"), &swept, &named_by[&7]);
+        assert_eq!(own, ["events", "restarts"]);
+        assert_eq!(harmed_by(&job("other"), &swept, &named_by[&7]), ["events"]);
+        assert!(harmed_by(&job("failed"), &swept, &[]).is_empty());
+        let details = |outcome: &str| JobDetails { jobs: vec![job(outcome)], users: Vec::new() };
+        assert_eq!((details("finished").harmed(), details("failed").harmed()), (1, 0));
+    }
+
+    #[test]
+    fn a_job_without_a_harmed_one_beside_it_is_one_of_the_longest() {
+        let said = |harmed_by: &[&str]| {
+            let job = json!({"job_id": 7, "outcome_by_sequence": "finished",
+                "harmed_by": harmed_by});
+            let answer = json!({"jobs": [job], "users": []});
+            KIND.sentence.unwrap()(&Envelope { answer, ..Envelope::default() }).unwrap()
+        };
+        assert_eq!(
+            said(&["restarts"]),
+            "1 job with a page: 1 finished job that a rule would harm, and the jobs of each outcome \
+            whose tasks ran longest"
+        );
+        assert_eq!(said(&[]), "1 job with a page: those of each outcome whose tasks ran longest");
+    }
 
     #[test]
     fn users_with_most_jobs_come_first() {

@@ -23,6 +23,11 @@ impl JobDetails {
     pub(crate) fn finished(&self) -> u64 {
         self.users.iter().filter_map(|user| user.outcomes.get("finished")).sum()
     }
+
+    /// Jobs that finished, and that a rule would harm.
+    pub(super) fn harmed(&self) -> u64 {
+        self.jobs.iter().filter(|job| job.is_harmed()).count() as u64
+    }
 }
 
 /// The outcomes of a user's jobs, by their exact event sequence.
@@ -92,6 +97,31 @@ pub struct JobDetail {
     pub tasks: Vec<JobTask>,
     /// When rules would have killed its tasks.
     pub kills: Vec<JobKill>,
+    /// The rules that would have killed tasks of it, if it finished.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub harmed_by: Vec<String>,
+}
+
+impl JobDetail {
+    /// The CPU that its attempts requested, times their running time; `None` if no request is known.
+    pub(super) fn requested_cpu(&self) -> Option<f64> {
+        if self.attempt_count == 0 {
+            return Some(0.0);
+        }
+        let cpu = self.cpu.as_ref().filter(|cpu| !cpu.requested.is_empty())?;
+        Some(cpu.requested.iter().sum::<f64>() * cpu.interval_s)
+    }
+
+    /// Whether its exact sequence of events is that of a finished job, by which it has finished in each
+    /// classification.
+    pub(super) fn is_finished(&self) -> bool {
+        self.outcome_by_sequence == "finished"
+    }
+
+    /// Whether it finished and a rule would harm it; older results do not name the rules.
+    fn is_harmed(&self) -> bool {
+        !self.harmed_by.is_empty() || self.is_finished() && self.kills.iter().any(JobKill::acts)
+    }
 }
 
 /// An event.
@@ -151,4 +181,11 @@ pub struct JobKill {
     pub over_by_then: Option<u64>,
     /// When it would have killed the first, s.
     pub first_s: f64,
+}
+
+impl JobKill {
+    /// Whether it kills a task that has not ended by then.
+    pub(super) fn acts(&self) -> bool {
+        self.over_by_then != Some(self.condemned_tasks)
+    }
 }

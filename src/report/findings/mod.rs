@@ -36,7 +36,7 @@ use crate::answers::{account, detect, fairness, list, load, replay, sweep};
 use crate::digits::{counted, lasting};
 use crate::results::Stored;
 use crate::results::envelope::{Envelope, Input, Measures, if_it_reads};
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, Pages};
 use crate::schema::Table;
 use crate::studies::censoring::Censoring;
 
@@ -197,7 +197,9 @@ fn others(results: &[Stored], found: &[Finding]) -> Vec<Other> {
     let has_none =
         |topic: &&Topic| !list::is_of_checks(topic) && found.iter().all(|one| one.topic != *topic);
     let say = |topic: &'static Topic| {
-        list::kinds_on(topic).find_map(|kind| {
+        // Pages of single jobs do not answer the question of a study.
+        let mut kinds = list::kinds_on(topic).filter(|kind| kind.pages != Some(Pages::Jobs));
+        kinds.find_map(|kind| {
             let result = results.iter().find(|result| result.name == kind.name)?;
             let said = answer(kind, result).filter(|_| unanswered(result).is_none())?;
             let (sentence, result) = (parts(&said).0.to_owned(), result.name.clone());

@@ -132,7 +132,8 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
 pub(super) const VARIANCE: &str = "variance";
 
 /// Whether a column of the jobs with a page says the same in every row: the outcome by the exact
-/// sequence is that by the last event, and every job has one task and one attempt.
+/// sequence is that by the last event, every job has one task and one attempt, and the CPU time of
+/// each is known.
 pub(super) fn says_the_same(table: &Table, column: &str) -> bool {
     let place = |name: &str| table.header.iter().position(|known| known == name);
     let Some(own) = place(column).filter(|_| table.file == "jobs.csv") else { return false };
@@ -142,6 +143,10 @@ pub(super) fn says_the_same(table: &Table, column: &str) -> bool {
             place("outcome_terminal").is_some_and(|other| all(&|row| row[own] == row[other]))
         }
         "tasks" | "attempts" => all(&|row| row[own] == "1"),
+        // The CPU time that a job requested says more than how long its tasks ran.
+        "running_s" => {
+            place("requested_cpu").is_some_and(|other| all(&|row| !row[other].is_empty()))
+        }
         _ => false,
     }
 }
@@ -267,7 +272,7 @@ pub(super) fn is_in_file_only(table: &Table, column: &str) -> bool {
 pub(super) fn sorted_by(table: &Table) -> &'static [&'static str] {
     match table.file.as_str() {
         "detect.csv" => &["earlier_share", "f1"],
-        "jobs.csv" => &["running_s"],
+        "jobs.csv" => &["requested_cpu", "running_s"],
         "episodes.csv" => &["times_the_mean"],
         _ => &[],
     }

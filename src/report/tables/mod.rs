@@ -646,6 +646,17 @@ mod tests {
         assert!(!short.contains("sequence") && !short.contains(">tasks<"), "{short}");
         let long = html("evicted", "2");
         assert!(long.contains("sequence") && long.contains("tasks"), "{long}");
+        // Its CPU time says more than how long its tasks ran, if it is known of all.
+        let html = |cpu: &str| {
+            let rows: [&[&str]; 2] = [&["7", "7200", "NCU-s", "20"], &["8", cpu, "NCU-s", "900"]];
+            let header = ["job_id", "requested_cpu", "unit", "running_s"];
+            let own = Table { file: "jobs.csv".to_owned(), ..table(&header, &rows) };
+            stored_table("Jobs", &own, "", &Links::default(), &[], None)
+        };
+        let known = html("3600");
+        assert!(known.contains(">requested CPU (NCU\u{2011}h)<"), "{known}");
+        assert!(!known.contains("running") && known.find(">7<") < known.find(">8<"), "{known}");
+        assert!(html("").contains("running"), "{}", html(""));
     }
 
     #[test]
