@@ -7,31 +7,49 @@ use super::canvas::{Align, At, Canvas, Mark, width_of};
 use super::theme::{Ink, Marker};
 
 /// Writes a text beside a point, if there is room in the plot that no other text has; if it can, where
-/// it covers no mark of a point. Lines behind it are faint.
+/// it covers no mark of a point and no curve. Lines behind it are faint.
 pub(super) fn label(canvas: &mut Canvas, frame: &Frame, (x, y): At, text: &str) {
     let size = canvas.look.text;
     let wide = width_of(text, size);
     let (apart, up) = (0.5 * size, 0.8 * size);
     let right = frame.left + frame.width;
-    let is_free = |(left, middle): At, taken: fn(&Mark) -> Option<[f64; 4]>| {
-        let own = [left, middle - 0.6 * size, left + wide, middle + 0.6 * size];
+    let around = |(left, middle): At| [left, middle - 0.6 * size, left + wide, middle + 0.6 * size];
+    let is_free = |at: At, taken: fn(&Mark) -> Option<[f64; 4]>| {
+        let own = around(at);
         let is_inside = frame.left <= own[0]
             && frame.top <= own[1]
             && own[2] <= right
             && own[3] <= frame.bottom();
-        let meets = |other: [f64; 4]| {
-            own[0] < other[2] && other[0] < own[2] && own[1] < other[3] && other[1] < own[3]
-        };
-        is_inside && !canvas.marks.iter().filter_map(taken).any(meets)
+        is_inside && !canvas.marks.iter().filter_map(taken).any(|other| meet(own, other))
     };
+    // Whiskers and the grid are thinner than curves.
+    let least = canvas.look.stroke();
+    let is_crossed = |at: At| canvas.marks.iter().any(|mark| is_curve_in(mark, least, around(at)));
     let sides = [x + apart, x - apart - wide];
     let places = || [-up, up].into_iter().flat_map(|down| sides.map(|left| (left, y + down)));
-    let apart_from_points = places().find(|place| is_free(*place, taken));
-    if let Some(place) = apart_from_points.or_else(|| places().find(|at| is_free(*at, box_of))) {
+    let apart = places().find(|at| is_free(*at, taken) && !is_crossed(*at));
+    let apart = apart.or_else(|| places().find(|at| is_free(*at, taken)));
+    if let Some(place) = apart.or_else(|| places().find(|at| is_free(*at, box_of))) {
         let corner = (place.0 - 0.15 * size, place.1 - 0.55 * size);
         canvas.fill(corner, (wide + 0.3 * size, 1.1 * size), Ink::PAPER.with_opacity(0.75));
         canvas.text(text, place, Align::Left, size, Ink::TEXT);
     }
+}
+
+/// Whether two boxes meet, each by its left, top, right and bottom.
+fn meet(one: [f64; 4], other: [f64; 4]) -> bool {
+    one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
+}
+
+/// Whether a piece of a curve at least so wide is in a box. Of a slanting piece, its own box counts.
+fn is_curve_in(mark: &Mark, least: f64, place: [f64; 4]) -> bool {
+    let Mark::Path { points, width, .. } = mark else { return false };
+    let is_in = |pair: &[At]| {
+        let [from, to] = [pair[0], pair[1]];
+        let corners = [from.0.min(to.0), from.1.min(to.1), from.0.max(to.0), from.1.max(to.1)];
+        meet(place, corners)
+    };
+    least <= *width && points.windows(2).any(is_in)
 }
 
 /// The box of a level text, or of the mark of a point.
@@ -105,6 +123,17 @@ mod tests {
 
     use super::*;
     use crate::charts::{Chart, Line, LineChart, Look, Scale, Stroke, Tone, drawn};
+
+    #[test]
+    fn a_curve_through_a_box_is_seen_and_a_whisker_is_not() {
+        let path =
+            |points: Vec<At>, width: f64| Mark::Path { points, width, dash: &[], ink: Ink::TEXT };
+        let place = [10.0, 10.0, 20.0, 15.0];
+        let upright = vec![(12.0, 0.0), (12.0, 50.0)];
+        assert!(is_curve_in(&path(upright.clone(), 2.0), 2.0, place));
+        assert!(!is_curve_in(&path(upright, 1.0), 2.0, place));
+        assert!(!is_curve_in(&path(vec![(25.0, 0.0), (25.0, 50.0)], 2.0), 2.0, place));
+    }
 
     proptest! {
         /// Promise: no label covers another one, and at least one point has one.

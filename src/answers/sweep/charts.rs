@@ -5,7 +5,7 @@
 use super::{lost_jobs, sum_of};
 use crate::answers::condition::condition;
 use crate::answers::edges;
-use crate::answers::sentences::percent;
+use crate::answers::sentences::{self, percent};
 use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Stroke, Tone, outcome_tone};
 use crate::digits;
 use crate::studies::fold::Study;
@@ -97,6 +97,7 @@ fn caption(study: &Study, sweeps: &[Sweep], shown: Shown) -> String {
     } else {
         "Finished jobs of which at least one task would be killed.".to_owned()
     };
+    let one_job = of_one_job(&drawn);
     let bands = sweeps.first().map_or("", band_note);
     let beyond = match shown {
         Shown::All => "",
@@ -109,7 +110,25 @@ fn caption(study: &Study, sweeps: &[Sweep], shown: Shown) -> String {
         found if found.is_empty() => most_harm(&drawn),
         found => found,
     };
-    format!("{found}{said}{bands}{beyond}{left_out} {}", definition(study))
+    format!("{found}{said}{one_job}{bands}{beyond}{left_out} {}", definition(study))
+}
+
+/// A sentence about outcomes whose curves show one job more than all others: it is most of the largest
+/// saving; empty if there is none.
+fn of_one_job(drawn: &[&Sweep]) -> String {
+    let rows = || drawn.iter().flat_map(|sweep| &sweep.rows);
+    let said = ["failed", "killed", "running"].into_iter().filter_map(|outcome| {
+        let known = rows().filter_map(|row| Some((row.saved_share.get(outcome)?, row)));
+        let (share, row) = known.max_by(|one, other| one.0.total_cmp(&other.0))?;
+        let largest = row.largest_saved_share.get(outcome);
+        let largest = largest.filter(|_| NEXT_TO_NOTHING <= share);
+        sentences::most_of(largest, &format!("the largest saving in {outcome} jobs"))
+    });
+    let said: Vec<String> = said.collect();
+    if said.is_empty() {
+        return String::new();
+    }
+    format!(" {}.", sentences::capital(&said.join("; ")))
 }
 
 /// Whether a plot has a point.
@@ -255,10 +274,19 @@ fn plot(sweep: &Sweep, y_axis: &str, lines: Vec<Line>) -> LineChart {
     LineChart {
         title: sweep.rule.clone(),
         caption: String::new(),
-        x_axis: format!("T ({})", sweep.parameter),
+        x_axis: axis_of(sweep),
         y_axis: y_axis.to_owned(),
         x_scale: x_scale(sweep),
         lines,
+    }
+}
+
+/// The title of the axis of a parameter. That of a length of time ends in its unit, so that its ticks are
+/// in words.
+fn axis_of(sweep: &Sweep) -> String {
+    match sweep.parameter.strip_prefix("s ") {
+        Some(of_what) => format!("T, time {of_what} (s)"),
+        None => format!("T ({})", sweep.parameter),
     }
 }
 
@@ -432,6 +460,30 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_curve_of_one_job_is_named_and_times_have_ticks_in_words() {
+        let row = |share: f64, largest: f64| -> SweepRow {
+            serde_json::from_value(serde_json::json!({"threshold": 60,
+                "saved_share": {"failed": share, "killed": 0.1},
+                "largest_saved_share": {"failed": largest, "killed": 0.2}}))
+            .unwrap()
+        };
+        let of = |rows: Vec<SweepRow>| Sweep {
+            rows,
+            parameter: "s in dead attempts".into(),
+            ..Sweep::default()
+        };
+        let said = |rows: Vec<SweepRow>| of_one_job(&[&of(rows)]);
+        assert_eq!(
+            said(vec![row(0.6, 0.95), row(0.1, 0.2)]),
+            " One job makes up 95.0 % of the largest saving in failed jobs."
+        );
+        assert_eq!(said(vec![row(0.6, 0.2), row(0.1, 0.95)]), "");
+        assert_eq!(axis_of(&of(Vec::new())), "T, time in dead attempts (s)");
+        let events = Sweep { parameter: "events".into(), ..Sweep::default() };
+        assert_eq!(axis_of(&events), "T (events)");
+    }
 
     proptest! {
         /// Promise: what is left out at the end of a curve saves and harms nothing, also in its

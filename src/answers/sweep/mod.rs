@@ -57,7 +57,10 @@ pub const SHARES: [Share; 9] = [
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
-    captions: &[("sweep-selection", "The rule chosen on earlier jobs")],
+    captions: &[
+        ("sweep-plane", "Settings that no other one beats"),
+        ("sweep-selection", "The rule chosen on earlier jobs"),
+    ],
     tables: &[Table::JobEvents, Table::TaskEvents],
     remarks: &["status ", "run time shorter", "pods deleted"],
     meters: true,

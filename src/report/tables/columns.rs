@@ -159,6 +159,22 @@ pub(super) fn repeats_jobs(table: &Table, column: &str) -> bool {
     both.is_some_and(|(jobs, own)| table.rows.iter().all(|row| row.get(jobs) == row.get(own)))
 }
 
+/// All rules of a sweep in one plane.
+const PLANE: &str = "sweep-plane.csv";
+
+/// The column of this table that marks the settings which no other one beats.
+pub(super) const ON_FRONT: &str = "is_on_front";
+
+/// Whether a page shows a row. Of the plane of a sweep it shows the settings that no other one beats and
+/// that save something: the table of the sweep has the others.
+pub(super) fn is_on_page(table: &Table, row: &[String]) -> bool {
+    let text = |name: &str| {
+        let place = table.header.iter().position(|known| known == name);
+        place.and_then(|idx| row.get(idx)).map_or("", String::as_str)
+    };
+    table.file != PLANE || text(ON_FRONT) == "true" && text("net_cpu").parse::<f64>() != Ok(0.0)
+}
+
 /// Columns that are always kept, since the script of the page computes with them.
 pub(super) fn columns_kept(table: &Table) -> &'static [&'static str] {
     if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }
@@ -290,7 +306,6 @@ pub(super) fn is_folded(table: &Table) -> bool {
                 | "detect-shifts.csv"
                 | "detect-truths.csv"
                 | "detect-windows.csv"
-                | "sweep-plane.csv"
         )
 }
 

@@ -12,9 +12,9 @@ mod columns;
 
 use self::cells::cell_of;
 use self::columns::{
-    LOWER_BOUNDS, THRESHOLD, UNIT, UNNOTED, VARIANCE, beside, columns_kept, has_no_machines,
-    heading_in, is_bare, is_beside, is_folded, is_in_file_only, is_name, is_shown_above, is_unit,
-    repeats_jobs, says_the_same, sorted_by, with_harm_first,
+    LOWER_BOUNDS, ON_FRONT, THRESHOLD, UNIT, UNNOTED, VARIANCE, beside, columns_kept,
+    has_no_machines, heading_in, is_bare, is_beside, is_folded, is_in_file_only, is_name, is_on_page,
+    is_shown_above, is_unit, repeats_jobs, says_the_same, sorted_by, with_harm_first,
 };
 use super::headings::{heading, is_statistic, is_use, is_use_by_unit};
 use super::html::{self, Cell};
@@ -64,6 +64,8 @@ struct Kept<'a> {
     /// Units that all rows have in common.
     units: Vec<&'a str>,
     zero_rows: usize,
+    /// Rows with values that only the file has.
+    beaten_rows: usize,
     /// Columns that are zero in each of several rows.
     zero_columns: Vec<&'a str>,
     /// Columns with values that only the file has.
@@ -136,11 +138,12 @@ fn amounts(header: &[String], columns: &[usize], unit: Option<&str>) -> Vec<usiz
 }
 
 /// Whether amounts are shown in hours, as in sentences and charts: if the largest is an hour of one
-/// unit or more.
+/// unit or more, or if all are zero, since other tables of the page are in hours.
 fn are_long(amounts: &[usize], rows: &[&[String]]) -> bool {
     let cells = amounts.iter().flat_map(|&idx| rows.iter().filter_map(move |row| row.get(idx)));
-    let mut seconds = cells.filter_map(|cell| cell.parse::<f64>().ok());
-    seconds.any(|seconds| HOURS_FROM_S <= seconds.abs())
+    let seconds = cells.filter_map(|cell| cell.parse::<f64>().ok());
+    let most = seconds.map(f64::abs).fold(0.0, f64::max);
+    most == 0.0 || HOURS_FROM_S <= most
 }
 
 /// Columns of zeros are left out of tables with at least this many rows.
@@ -157,7 +160,9 @@ fn is_total(table: &Table, row: &[String]) -> bool {
 
 fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
     let is_told = |row: &&Vec<String>| !says_nothing(&table.header, row) && !is_bare(table, row);
-    let rows: Vec<&[String]> = table.rows.iter().filter(is_told).map(Vec::as_slice).collect();
+    let told = table.rows.iter().filter(is_told).map(Vec::as_slice);
+    let (rows, beaten): (Vec<&[String]>, Vec<&[String]>) =
+        told.partition(|row| is_on_page(table, row));
     let mut rows = one_group(&table.header, rows);
     sort(table, &mut rows);
     let (is_whole, kept_columns) = (table.rows.len() == table.row_count, columns_kept(table));
@@ -171,6 +176,7 @@ fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
             || repeats_jobs(table, column)
             || says_the_same(table, column)
             || column == IS_TOTAL
+            || column == ON_FRONT
             || column == VARIANCE
             || column == LOWER_BOUNDS
         {
@@ -219,6 +225,7 @@ fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
         rows,
         units,
         zero_rows,
+        beaten_rows: beaten.len(),
         zero_columns,
         in_file_only,
         amounts,
@@ -258,6 +265,10 @@ fn notes(table: &Table, kept: &Kept<'_>, cells: &[Vec<Cell>]) -> String {
         let zeros = counted(kept.zero_rows as u64, "row");
         let are = if kept.zero_rows == 1 { "is" } else { "are" };
         notes = format!("{notes}; {zeros} with zeros only {are} not shown");
+    }
+    if 0 < kept.beaten_rows {
+        let others = counted(kept.beaten_rows as u64, "other setting");
+        notes = format!("{notes}; only in the file: {others}");
     }
     if !kept.zero_columns.is_empty() {
         let names: Vec<String> = kept.zero_columns.iter().map(|name| heading(name)).collect();
@@ -427,6 +438,31 @@ mod tests {
         sweep.file = "detect.csv".to_owned();
         let html = stored_table("Sweep", &sweep, "", &Links::default(), &[], None);
         assert!(html.matches("</th>").count() == 5 && !html.contains("only in the file"), "{html}");
+    }
+
+    #[test]
+    fn of_all_rules_in_one_plane_only_those_that_no_other_one_beats_are_shown() {
+        let header = ["rule", "threshold", "harmed_jobs", "net_cpu", "unit", "is_on_front"];
+        let rows: [&[&str]; 4] = [
+            &["events", "10", "8", "7200", "NCU-s", "true"],
+            &["events", "20", "9", "3600", "NCU-s", "false"],
+            &["failures", "1", "0", "0", "NCU-s", "true"],
+            &["oracle", "", "0", "9000", "NCU-s", "false"],
+        ];
+        let mut plane = table(&header, &rows);
+        plane.file = "sweep-plane.csv".to_owned();
+        let html = stored_table("Front", &plane, "", &Links::default(), &[], None);
+        assert_eq!(html.matches("<tr>").count(), 2, "{html}");
+        assert!(html.contains(">2</td>") && !html.contains("front<"), "{html}");
+        assert!(html.contains("; only in the file: 3 other settings</p>"), "{html}");
+        let mut none = table(&header, &rows[2..3]);
+        none.file = "sweep-plane.csv".to_owned();
+        let html = stored_table("Front", &none, "", &Links::default(), &[], None);
+        assert!(html.starts_with("<p>Front: no value above zero.</p>"), "{html}");
+        // Zeros alone have the unit of the tables beside them.
+        none.file = "x.csv".to_owned();
+        let html = stored_table("Sweep", &none, "", &Links::default(), &[], None);
+        assert!(html.contains("net CPU (NCU\u{2011}h)"), "{html}");
     }
 
     #[test]
