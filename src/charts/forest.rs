@@ -113,8 +113,8 @@ pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
 }
 
 /// The axis of a column, with space for its texts. A linear one goes from 0 to the highest bound of all
-/// columns with its unit, so that they can be compared, and to 100 % if most of that is needed; a
-/// logarithmic one has its own range.
+/// columns with its unit, so that they can be compared, and to 100 % if most of that is needed. A
+/// logarithmic one has its own range, unless all columns are logarithmic and have its unit.
 fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Axis {
     let unit = unit_of(&column.axis);
     let same = |other: &&ForestColumn| {
@@ -126,8 +126,16 @@ fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Ax
         let all: Vec<f64> = known.flat_map(|own| [own.low, own.value, own.high]).collect();
         all.into_iter().filter(|bound| bound.is_finite())
     };
+    let has_unit = |other: &ForestColumn| {
+        other.scale == Scale::Log && unit.is_some() && unit_of(&other.axis) == unit
+    };
+    let logs = if chart.columns.iter().all(has_unit) {
+        chart.columns.as_slice()
+    } else {
+        std::slice::from_ref(column)
+    };
     // The same space in columns with the same range.
-    let own = std::iter::once(column).filter(|own| own.scale == Scale::Log);
+    let own = logs.iter().filter(|own| own.scale == Scale::Log);
     let alike = chart.columns.iter().filter(|other| column.scale == Scale::Linear && same(other));
     let taken = match own.chain(alike).map(|own| widest_note(own, size)).fold(0.0, f64::max) {
         0.0 => 0.0,
@@ -141,7 +149,8 @@ fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Ax
             [0.0, high / (1.0 - taken)]
         }
         Scale::Log => {
-            let (least, most) = bounds(column)
+            let all = logs.iter().flat_map(bounds);
+            let (least, most) = all
                 .filter(|bound| 0.0 < *bound)
                 .fold((f64::INFINITY, 0.0), |(least, most), own| (own.min(least), own.max(most)));
             let least = if least < most { least } else { most };
@@ -199,5 +208,34 @@ fn intervals(
         let corner = (frame.left, y - row / 2.0);
         let shape = Shape::Area(corner, (frame.width, row));
         canvas.places.push(Place { shape, says: says(name, &amounts, None) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithmic_columns_of_one_unit_have_the_same_range() {
+        let column = |axis: &str, values: [f64; 2]| {
+            let own = values.map(|value| Some(Interval { low: value, value, high: value }));
+            ForestColumn {
+                scale: Scale::Log,
+                ..ForestColumn::new(axis.to_owned(), own.to_vec(), Tone::Blue)
+            }
+        };
+        let places = |axes: [&str; 2]| {
+            let chart = ForestChart {
+                title: String::new(),
+                caption: String::new(),
+                rows: ["a", "b"].map(str::to_owned).to_vec(),
+                columns: vec![column(axes[0], [0.01, 200.0]), column(axes[1], [1.0, 50.0])],
+            };
+            [0_usize, 1].map(|idx| axis(&chart, &chart.columns[idx], 300.0, 12.0).place(1.0))
+        };
+        let [one, other] = places(["now (per hour)", "then (per hour)"]);
+        assert!((one - other).abs() < 1e-9, "{one} {other}");
+        let [one, other] = places(["now (per hour)", "then (per day)"]);
+        assert!(0.1 < (one - other).abs(), "{one} {other}");
     }
 }

@@ -6,7 +6,7 @@
 use crate::digits::lasting;
 
 /// Headings that do not follow from the words of a name.
-const KNOWN: [(&str, &str); 98] = [
+const KNOWN: [(&str, &str); 99] = [
     ("among", "among the settings of"),
     ("asked_cpu_h", "CPU (h) that limits allow"),
     ("at_least", "lower bounds"),
@@ -30,7 +30,7 @@ const KNOWN: [(&str, &str); 98] = [
     ("declined", "flags beyond the limit"),
     ("delay_median_s", "median delay"),
     ("earlier_s", "job time saved"),
-    ("earlier_share", "job time saved"),
+    ("earlier_share", "job time saved, share of all"),
     ("elsewhere", "started again on another machine"),
     ("ended_waiting", "ended before any attempt"),
     ("exponential_mean_s", "mean if exponential"),
@@ -57,6 +57,7 @@ const KNOWN: [(&str, &str); 98] = [
     ("jobs_with_wait", "submitted and started in the window"),
     ("known_intervals", "intervals in which it is known"),
     ("largest_destroyed_share", "largest job's share of the destroyed CPU"),
+    ("largest_earlier_share", "largest job's share of the saved time"),
     ("largest_job_share", "largest job, % of this row"),
     ("largest_saved_share", "largest job's share of the saved CPU"),
     ("largest_used_share", "largest job's share of the used CPU"),
@@ -68,7 +69,7 @@ const KNOWN: [(&str, &str); 98] = [
     ("length_median_s", "median length"),
     ("lost_cpu_s", "CPU time lost in outages that ended"),
     ("lost_s", "slot time of copies that lost"),
-    ("lost_share", "slot time of copies that lost"),
+    ("lost_share", "copies that lost, share of all slot time"),
     ("machines_down", "machines away at least once"),
     ("machines_first", "machines with this configuration when first seen"),
     ("metered_cv", "charged value (metered)"),

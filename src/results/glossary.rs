@@ -270,6 +270,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("spared_s", "Slot time that originals did not need because their copy won"),
     ("earlier_s", "Time by which jobs ended earlier, summed over jobs"),
     ("earlier_share", "`earlier_s` over the response time of all jobs"),
+    ("largest_earlier_share", "The part of `earlier_s` in the job with the most, over `earlier_s`"),
     ("finished_tasks", "Judged tasks that finished in the hour"),
     ("length_median_s", "Their median length"),
     ("ratio_to_before", "That median over the median of the hours before"),

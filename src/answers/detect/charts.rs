@@ -5,14 +5,14 @@
 //! cluster shifts. Some charts are split by family, so that their default detectors differ in
 //! colour.
 
-use crate::digits::{grouped, three_digits};
-
 use super::Lineup;
 use super::order::{in_order, is_bound, saved};
 use super::shift_charts::{hours, shifts};
+use crate::answers::sentences::{MOST, percent};
 use crate::charts::{
     Chart, ForestChart, ForestColumn, Interval, Line, LineChart, Scale, Stroke, Tone,
 };
+use crate::digits::{counted, grouped, lasting, three_digits};
 use crate::replay::detect::copies::Replacement;
 use crate::replay::detect::score::Score;
 use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
@@ -33,12 +33,12 @@ pub(crate) fn charts(
         charts.push(("detect-hours".to_owned(), hours(outcome, &caption)));
         charts.push(("detect-shifts".to_owned(), shifts(outcome, lineup, &caption)));
     }
+    let lines = copy_lines(outcome, asked);
+    if !lines.is_empty() {
+        let said = [drawn_of(&lines, asked), by_one_job(outcome, asked)].concat();
+        charts.push(("detect-copies".to_owned(), copies(lines, &said, plan.replacement, &caption)));
+    }
     for (family, suffix) in [(Family::Hadoop, "hadoop"), (Family::Others, "others")] {
-        let lines = copy_lines(outcome, asked, lineup, family);
-        if !lines.is_empty() {
-            let chart = copies(lines, family, plan.replacement, &caption);
-            charts.push((format!("detect-copies-{suffix}"), chart));
-        }
         let lines = curve_lines(outcome, lineup, family);
         if !lines.is_empty() {
             charts.push((format!("detect-curves-{suffix}"), curves(lines, family, &caption)));
@@ -118,11 +118,19 @@ fn scores(outcome: &DetectOutcome, all: &[DetectorRow], plan: &DetectPlan, capti
             .chain([
                 column("precision (%)", &precision, Tone::Blue),
                 column("recall (%)", &recall, Tone::Vermilion),
-                // A value at the end of a line would be read as that of its end.
-                ForestColumn { notes: Vec::new(), ..column("lead time (min)", &lead, Tone::Green) },
+                // The title says that the texts at the ends of the lines are medians.
+                ForestColumn {
+                    notes: rows.iter().map(|row| lead_note(&row.scores[0])).collect(),
+                    ..column("median lead time, with quartiles (min)", &lead, Tone::Green)
+                },
             ])
             .collect(),
     })
+}
+
+/// The median time from a right flag to the end of the attempt, in words.
+fn lead_note(score: &Score) -> String {
+    score.lead_median_s.map_or_else(String::new, lasting)
 }
 
 /// The best detectors by the other definitions of a straggler: `; by other definitions of a
@@ -159,40 +167,58 @@ fn unjudged(rows: &[&DetectorRow]) -> String {
     })
 }
 
-/// Positions of the detectors of a family, and their colours. Both families have the bounds.
-fn toned(lineup: &Lineup, family: Family) -> Vec<(usize, Tone)> {
-    let mut tones =
-        Tone::SERIES.into_iter().filter(|tone| !matches!(tone, Tone::Ink | Tone::Grey)).cycle();
-    (0..lineup.asked)
-        .filter_map(|idx| match &lineup.detectors[idx] {
-            one if one.name() == "none" => Some((idx, Tone::Grey)),
-            one if one.name() == "oracle" => Some((idx, Tone::Ink)),
-            one => (one.family() == family).then(|| (idx, tones.next().expect("tones go round"))),
-        })
-        .collect()
+/// The most detectors whose copies are drawn: each has a colour of its own.
+const DRAWN: usize = 6;
+
+/// What copies save by their limit: the oracle, and the detectors that save most without one.
+fn copy_lines(outcome: &DetectOutcome, asked: &[DetectorRow]) -> Vec<Line> {
+    let line = |row: &DetectorRow, tone: Tone| Line {
+        name: row.detector.clone(),
+        points: outcome
+            .copies
+            .iter()
+            .filter(|copies| copies.detector == row.detector)
+            .filter_map(|copies| Some((copies.budget? * 100.0, copies.earlier_share? * 100.0)))
+            .collect(),
+        band: Vec::new(),
+        tone,
+        stroke: Stroke::Marked,
+    };
+    let tones = Tone::SERIES.into_iter().filter(|tone| *tone != Tone::Ink).cycle();
+    let best = in_order(outcome, asked).into_iter().take(DRAWN).zip(tones);
+    let oracle = asked.iter().find(|row| row.detector == "oracle");
+    let all = oracle.into_iter().map(|row| line(row, Tone::Ink));
+    let all = all.chain(best.map(|(row, tone)| line(row, tone)));
+    all.filter(|line| !line.points.is_empty()).collect()
 }
 
-fn copy_lines(
-    outcome: &DetectOutcome,
-    asked: &[DetectorRow],
-    lineup: &Lineup,
-    family: Family,
-) -> Vec<Line> {
-    toned(lineup, family)
-        .into_iter()
-        .map(|(idx, tone)| Line {
-            name: asked[idx].detector.clone(),
-            points: outcome
-                .copies
-                .iter()
-                .filter(|row| row.detector == asked[idx].detector)
-                .filter_map(|row| Some((row.budget? * 100.0, row.earlier_share? * 100.0)))
-                .collect(),
-            band: Vec::new(),
-            tone,
-            stroke: Stroke::Marked,
-        })
-        .collect()
+/// Which detectors are drawn, as a sentence; empty if all are.
+fn drawn_of(lines: &[Line], asked: &[DetectorRow]) -> String {
+    let drawn = lines.iter().filter(|line| !is_bound(&line.name)).count();
+    let all = asked.iter().filter(|row| !is_bound(&row.detector)).count();
+    if all <= drawn {
+        return String::new();
+    }
+    format!(
+        "Drawn are the {} of {} that save most. ",
+        grouped(drawn as u64),
+        counted(all as u64, "detector")
+    )
+}
+
+/// The detectors of which one job is most of what they save without a limit, as a sentence; empty if
+/// there are none.
+fn by_one_job(outcome: &DetectOutcome, asked: &[DetectorRow]) -> String {
+    let said = in_order(outcome, asked).into_iter().filter_map(|row| {
+        let mut own = outcome.copies.iter().filter(|copies| copies.detector == row.detector);
+        let share = own.find(|copies| copies.budget.is_none())?.largest_earlier_share?;
+        (MOST <= share).then(|| format!("{} ({})", row.detector, percent(share)))
+    });
+    let said: Vec<String> = said.collect();
+    if said.is_empty() {
+        return String::new();
+    }
+    format!("One job makes up most of what these save without a limit: {}. ", said.join(", "))
 }
 
 /// A sentence about the curve that ends highest, and those that stay near 0; empty if none saves
@@ -214,7 +240,7 @@ fn most_saved(lines: &[Line]) -> String {
         format!(" Below {NEAR_ZERO} % at any limit: {}.", low.join(", "))
     };
     format!(
-        "{} saves most of these, {:.1} % of the job time, at a limit of {} % or more.{low} ",
+        "{} saves most, {:.1} % of the job time, at a limit of {} % or more.{low} ",
         line.name,
         end.1,
         three_digits(from)
@@ -251,17 +277,17 @@ const fn of_family(family: Family) -> &'static str {
     }
 }
 
-fn copies(lines: Vec<Line>, family: Family, replacement: Replacement, caption: &str) -> Chart {
+fn copies(lines: Vec<Line>, said: &str, replacement: Replacement, caption: &str) -> Chart {
     let length = match replacement {
         Replacement::Median => "as long as the median finished sibling",
         Replacement::Draw => "as long as a finished sibling that is drawn at random",
     };
     Chart::Lines(LineChart {
-        title: format!("What copies of flagged tasks would have saved: {}", of_family(family)),
+        title: "What copies of flagged tasks would have saved".to_owned(),
         caption: format!(
-            "{}{}A dry run: a copy starts at once and takes {length}; job time is from the first event to the last end of any attempt, summed over jobs. The limit holds for each job. {caption}",
-            oracle_beaten(&lines),
-            most_saved(&lines)
+            "{}{said}{}A dry run: a copy starts at once and takes {length}; job time is from the first event to the last end of any attempt, summed over jobs. The limit holds for each job. {caption}",
+            most_saved(&lines),
+            oracle_beaten(&lines)
         ),
         x_axis: "limit on the slot time of copies in each job (% of the job's)".to_owned(),
         y_axis: "saved (% of job time)".to_owned(),
@@ -364,6 +390,52 @@ fn windows(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replay::detect::GroupCounts;
+    use crate::replay::detect::copies::CopyRow;
+    use crate::replay::detect::shifts::{ShiftPlan, Shifts};
+
+    #[test]
+    fn the_copies_of_the_best_six_are_drawn_with_the_oracle() {
+        let names = ["none", "oracle", "a", "b", "c", "d", "e", "f", "g"];
+        let row = |name: &&str| DetectorRow {
+            detector: (*name).to_owned(),
+            settings: String::new(),
+            flags: 0,
+            flags_unjudged: 0,
+            scores: Vec::new(),
+        };
+        let copies = |(place, name): (u32, &&str)| {
+            let of = |budget: Option<f64>| CopyRow {
+                detector: (*name).to_owned(),
+                budget,
+                earlier_share: Some(f64::from(place) / 100.0),
+                largest_earlier_share: (*name == "g").then_some(0.9),
+                ..CopyRow::default()
+            };
+            [of(Some(0.1)), of(None)]
+        };
+        let asked: Vec<DetectorRow> = names.iter().map(row).collect();
+        let copies = (0..).zip(&names).flat_map(copies).collect();
+        let outcome = DetectOutcome {
+            counts: GroupCounts::default(),
+            task_hours: 0.0,
+            response_hours: 0.0,
+            stragglers: Vec::new(),
+            rows: Vec::new(),
+            copies,
+            shifts: Shifts { plan: ShiftPlan::default(), hours: Vec::new(), rows: Vec::new() },
+        };
+        let lines = copy_lines(&outcome, &asked);
+        let drawn: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(drawn, ["oracle", "g", "f", "e", "d", "c", "b"]);
+        assert_eq!(drawn_of(&lines, &asked), "Drawn are the 6 of 7 detectors that save most. ");
+        assert_eq!(drawn_of(&lines, &asked[..4]), "");
+        assert_eq!(
+            by_one_job(&outcome, &asked),
+            "One job makes up most of what these save without a limit: g (90.0 %). "
+        );
+        assert!(by_one_job(&outcome, &asked[..4]).is_empty());
+    }
 
     #[test]
     fn it_is_said_where_the_oracle_is_not_the_best() {

@@ -25,7 +25,7 @@ pub use result::{answer, detect_into, put_details, settings};
 pub use tables::table_of;
 
 /// The shares and rates of scores and copies.
-pub const SHARES: [Share; 10] = [
+pub const SHARES: [Share; 11] = [
     share("precision", "hits", "(hits + false_alarms)"),
     share("recall", "hits", "(hits + missed)"),
     share("f1", "2 x hits", "(2 x hits + false_alarms + missed)"),
@@ -40,6 +40,7 @@ pub const SHARES: [Share; 10] = [
         "earlier_s",
         "time from first event to last end, summed over the groups: response_hours",
     ),
+    share("largest_earlier_share", "largest earlier_s of one job", "earlier_s"),
     share("false_alarms_per_task_hour", "false_alarms", "task_hours"),
     share("rate_in_shift", "false_alarms_in_shift", "task_hours in hours of a shift"),
     share("rate_in_calm", "false_alarms_in_calm", "task_hours in the other compared hours"),

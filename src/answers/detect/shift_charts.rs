@@ -7,7 +7,7 @@ use super::order::{in_order, is_bound};
 use crate::charts::{
     Chart, ForestChart, ForestColumn, Interval, Line, LineChart, Scale, Stroke, Tone,
 };
-use crate::digits::{counted, grouped};
+use crate::digits::{counted, grouped, three_digits};
 use crate::replay::detect::shifts::ShiftRow;
 use crate::replay::detect::{DetectOutcome, DetectorRow};
 
@@ -80,10 +80,17 @@ pub(super) fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) ->
         .collect();
     let column = |title: &str, place: usize, tone| {
         let of = |rates: &[Option<f64>; 2]| {
-            rates[place].map(|value| Interval { low: 0.0, value, high: value })
+            rates[place].map(|value| Interval { low: value, value, high: value })
         };
-        let values = rates.iter().map(|(_, rates)| of(rates)).collect();
-        ForestColumn::new(format!("{title} (per 1,000 task-hours)"), values, tone)
+        let values: Vec<Option<Interval>> = rates.iter().map(|(_, rates)| of(rates)).collect();
+        let note =
+            |own: &Option<Interval>| own.map_or_else(String::new, |own| three_digits(own.value));
+        // A few detectors have a thousand times as many as others.
+        ForestColumn {
+            notes: values.iter().map(note).collect(),
+            scale: Scale::Log,
+            ..ForestColumn::new(format!("{title} (per 1,000 task-hours)"), values, tone)
+        }
     };
     Chart::Forest(ForestChart {
         title: "False alarms in hours of change and in others".to_owned(),
@@ -111,8 +118,8 @@ fn in_neither(outcome: &DetectOutcome, lineup: &Lineup) -> String {
     )
 }
 
-/// In how many detectors false alarms are more frequent in hours of change, and which has fewest and
-/// most of them there.
+/// How many detectors have fewer false alarms in hours of change than in others, and which has fewest
+/// and most of them there.
 fn most_and_least(rates: &[(&str, [Option<f64>; 2])]) -> String {
     let known: Vec<(&str, f64, f64)> = rates
         .iter()
@@ -120,15 +127,19 @@ fn most_and_least(rates: &[(&str, [Option<f64>; 2])]) -> String {
         .collect();
     let by_rate = |one: &&(&str, f64, f64), other: &&(&str, f64, f64)| one.1.total_cmp(&other.1);
     let (least, most) = (known.iter().min_by(by_rate), known.iter().max_by(by_rate));
-    let more = known.iter().filter(|(_, shift, calm)| calm < shift).count() as u64;
+    let fewer = known.iter().filter(|(_, shift, calm)| shift < calm).count() as u64;
+    let detectors = counted(known.len() as u64, "detector");
+    let have = match fewer {
+        0 => format!("None of {detectors} has"),
+        1 => format!("1 of {detectors} has"),
+        some => format!("{} of {detectors} have", grouped(some)),
+    };
     least.zip(most).filter(|(least, most)| least.1 < most.1).map_or_else(
         String::new,
         |(least, most)| {
             format!(
-                "In {} of {}, false alarms are more frequent in hours of change than in others. In hours of \
+                "{have} fewer false alarms per task-hour in hours of change than in others. In hours of \
                 change, {} has fewest with {:.2} per 1,000 task-hours, and {} most with {:.2}. ",
-                grouped(more),
-                counted(known.len() as u64, "detector"),
                 least.0,
                 least.1,
                 most.0,
@@ -142,7 +153,27 @@ fn most_and_least(rates: &[(&str, [Option<f64>; 2])]) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::runs;
+    use super::{most_and_least, runs};
+
+    #[test]
+    fn false_alarms_in_hours_of_change_are_compared_with_others() {
+        let of = |rates: &[(f64, f64)]| {
+            let own: Vec<(&str, [Option<f64>; 2])> = ["a", "b", "c"]
+                .into_iter()
+                .zip(rates)
+                .map(|(name, (shift, calm))| (name, [Some(*shift), Some(*calm)]))
+                .collect();
+            most_and_least(&own)
+        };
+        assert_eq!(
+            of(&[(1.0, 2.0), (3.0, 4.0), (5.0, 4.0)]),
+            "2 of 3 detectors have fewer false alarms per task-hour in hours of change than in others. In \
+            hours of change, a has fewest with 1.00 per 1,000 task-hours, and c most with 5.00. "
+        );
+        assert!(of(&[(1.0, 2.0), (3.0, 2.0)]).starts_with("1 of 2 detectors has fewer"));
+        assert!(of(&[(1.0, 1.0), (3.0, 2.0)]).starts_with("None of 2 detectors has fewer"));
+        assert_eq!(of(&[(1.0, 2.0)]), "");
+    }
 
     proptest! {
         /// No line crosses a missing hour, and every hour is in one run.

@@ -38,6 +38,10 @@ pub fn table_of(outcome: &DetectOutcome, asked: usize) -> RecordBatch {
         .count("copies_won", copies().map(|row| row.map_or(0, |row| row.won)))
         .float("lost_share", copies().map(|row| row.and_then(|row| row.lost_share)))
         .float("earlier_share", copies().map(|row| row.and_then(|row| row.earlier_share)))
+        .float(
+            "largest_earlier_share",
+            copies().map(|row| row.and_then(|row| row.largest_earlier_share)),
+        )
         .view(&[
             "detector",
             "flags",
@@ -133,6 +137,7 @@ pub(crate) fn copies_table(outcome: &DetectOutcome) -> RecordBatch {
         .float("spared_s", rows().map(|row| Some(row.spared_s)))
         .float("earlier_s", rows().map(|row| Some(row.earlier_s)))
         .float("earlier_share", rows().map(|row| row.earlier_share))
+        .float("largest_earlier_share", rows().map(|row| row.largest_earlier_share))
         .batch()
 }
 

@@ -42,6 +42,8 @@ pub struct Copies {
     pub spared_us: i128,
     /// Time by which the last attempts of jobs ended earlier, whatever their end, summed over jobs, µs.
     pub earlier_us: i128,
+    /// The largest part of that in one job, µs.
+    pub largest_earlier_us: i128,
 }
 
 impl Copies {
@@ -54,6 +56,7 @@ impl Copies {
         self.lost_us += other.lost_us;
         self.spared_us += other.spared_us;
         self.earlier_us += other.earlier_us;
+        self.largest_earlier_us = self.largest_earlier_us.max(other.largest_earlier_us);
     }
 }
 
@@ -129,6 +132,7 @@ pub fn dry_run(
     }
     if let (Some(old), Some(new)) = (old_end, new_ends.iter().copied().max()) {
         copies.earlier_us = i128::from(old - new);
+        copies.largest_earlier_us = copies.earlier_us;
     }
     copies
 }
@@ -159,6 +163,8 @@ pub struct CopyRow {
     pub earlier_s: f64,
     /// `earlier_s` as a share of the time from the first event to the last end, summed over jobs.
     pub earlier_share: Option<f64>,
+    /// The largest part of `earlier_s` in one job, as a share of it; null if that is 0.
+    pub largest_earlier_share: Option<f64>,
 }
 
 impl CopyRow {
@@ -184,6 +190,7 @@ impl CopyRow {
             spared_s: seconds(copies.spared_us),
             earlier_s: seconds(copies.earlier_us),
             earlier_share: share(copies.earlier_us, span_us),
+            largest_earlier_share: share(copies.largest_earlier_us, copies.earlier_us),
         }
     }
 }
@@ -218,6 +225,15 @@ mod tests {
         assert_eq!(copies.lost_us, 17_500_000);
         assert_eq!(copies.spared_us, 27_500_000);
         assert_eq!(copies.earlier_us, 10_000_000, "60 s become 50 s: attempt 4 is killed then");
+        assert_eq!(copies.largest_earlier_us, 10_000_000);
+        // Of several jobs, the one with most counts.
+        let mut sums = Copies { earlier_us: 4, largest_earlier_us: 3, ..Copies::default() };
+        sums.merge(&Copies { earlier_us: 2, largest_earlier_us: 2, ..Copies::default() });
+        assert_eq!((sums.earlier_us, sums.largest_earlier_us), (6, 3));
+        let row = CopyRow::new(String::new(), None, &sums, 100, 100);
+        assert_eq!(row.largest_earlier_share, Some(0.5));
+        let none = CopyRow::new(String::new(), None, &Copies::default(), 100, 100);
+        assert_eq!(none.largest_earlier_share, None);
         // A job that a killed attempt keeps longest does not end earlier.
         let group_of_long = drawn(&["[=F", "[=F", "[==F", "[===========F", "[============K"]);
         let copies = dry_run(&group_of_long, &judged, &flags[..2], &lengths, None);

@@ -30,7 +30,7 @@ pub(super) fn is_share(column: &str) -> bool {
     let is_of_whole = |word: &str| {
         matches!(word, "share" | "chance" | "precision" | "recall" | "accuracy" | "utilisation")
     };
-    column == "false_positive_rate" || column.split('_').any(is_of_whole)
+    matches!(column, "false_positive_rate" | "budget") || column.split('_').any(is_of_whole)
 }
 
 /// Columns of measures between 0 and 1 that are no shares of a whole.
@@ -248,7 +248,7 @@ const IN_FILE_ONLY: [(&str, &[&str]); 11] = [
         ],
     ),
     ("sweep-selection.csv", &["train_gain", "hindsight_gain"]),
-    ("detect.csv", &["flags_unjudged", "lead_median_share", "delay_median_s", "copies_won"]),
+    ("detect.csv", &["flags_unjudged", "lead_median_share", "delay_median_s"]),
     (
         "replay.csv",
         &[
