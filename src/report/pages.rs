@@ -244,8 +244,9 @@ fn section(
         body.push_str("</section>\n");
         return Ok(body);
     }
-    body.push_str(&figures(kind, result, &scope)?);
-    body.push_str(&super::names::meanings(kind, result));
+    let names = super::names::meanings(kind, result);
+    let charts = figures(kind, result, &scope)?;
+    body.push_str(&if kind.names_first { names + &charts } else { charts + &names });
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::index(result, all));
     }

@@ -39,6 +39,8 @@ pub struct Kind<'a> {
     pub quality: Option<Sentence>,
     /// What its names mean, such as those of rules or detectors.
     pub names: Option<Names>,
+    /// Whether a page explains the names before the charts, whose curves have them.
+    pub names_first: bool,
     /// Headings among its charts on a page: the first letters of the names of charts, and the heading
     /// above the first of them.
     pub parts: &'static [(&'static str, &'static str)],
@@ -73,6 +75,7 @@ impl<'a> Kind<'a> {
             sentence: None,
             quality: None,
             names: None,
+            names_first: false,
             parts: &[],
             figure: None,
             pages: None,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::sentences::percent;
+use crate::answers::sentences::{capital, percent};
 use crate::digits::{counted, grouped, six_digits};
 use crate::results::shares::Terms;
 use crate::studies::predict::rules::Predictor;
@@ -40,51 +40,51 @@ pub struct PredictAnswer {
 }
 
 impl PredictAnswer {
-    /// The sentence: which rule is best, and how often it is right about a job, at its submission
-    /// or later.
+    /// The sentence: whether a rule is right more often than one prediction for all jobs, at their
+    /// submission or later, and which jobs it finds; then, in sentences of their own, how right it is,
+    /// what other rules do, and what was judged.
     pub(crate) fn sentence(&self) -> Option<String> {
         let (rule, area) = best(&self.rules)?;
-        let accuracy = rule.accuracy?;
-        let as_good = as_good(&self.rules, rule);
-        let (do_rank, alone) = match as_good.as_slice() {
-            [] => ("ranks", String::new()),
-            others => ("rank", format!(" and {}", others.join(", "))),
+        let first = headline(rule, self.age_s)?;
+        let counts =
+            format!("A job counts as predicted not to finish if the chance of that is {THRESHOLD}");
+        let all = [
+            Some(first),
+            Some(right(rule)),
+            self.others(rule),
+            Some(counts),
+            Some(self.ranking(rule, area)),
+            Some(self.judged(rule)),
+        ];
+        Some(all.into_iter().flatten().collect::<Vec<String>>().join(". "))
+    }
+
+    /// Which rules rank jobs best.
+    fn ranking(&self, rule: &Score, area: f64) -> String {
+        let others = as_good(&self.rules, rule);
+        let others = if others.is_empty() {
+            " ranks".to_owned()
+        } else {
+            format!(" and {} rank", others.join(", "))
         };
-        let when = when_predicted(self.age_s);
-        Some(format!(
-            "{}{}, `{}` (the best by ROC) is right for {} of {}{}{}. `{}` finds {}{}. A job counts as predicted \
-            not to finish if the chance of that is {THRESHOLD}. `{}`{alone} {do_rank} jobs best ({BY_AREA}, \
-            {area:.3}; 0.5 is chance). {}",
-            if is_hardly_better(rule) {
-                format!("Hardly: {}", &when[..1])
-            } else {
-                when[..1].to_uppercase()
-            },
-            &when[1..],
-            rule.rule,
-            percent(accuracy),
-            counted(rule.jobs, "job"),
-            without_rule(rule).unwrap_or_default(),
-            self.of_last(rule).unwrap_or_default()
-                + &self.right_more_often(rule).unwrap_or_default(),
-            rule.rule,
-            found(rule),
-            rule.precision.map_or_else(String::new, |share| {
-                format!(
-                    "; {} of its predictions that a job does not finish are right",
-                    percent(share)
-                )
-            }),
-            rule.rule,
-            self.judged(rule),
-        ))
+        format!("`{}`{others} jobs best ({BY_AREA}, {area:.3}; 0.5 is chance)", rule.rule)
+    }
+
+    /// How often the simplest rule is right, and the one that is right most often; `None` if neither is
+    /// worth a sentence.
+    fn others(&self, best: &Score) -> Option<String> {
+        match (self.of_last(best), self.right_more_often(best)) {
+            (Some(last), Some(other)) => Some(format!("{last}; {other}")),
+            (last, other) => last.or_else(|| other.as_deref().map(capital)),
+        }
     }
 
     /// The accuracy of the simplest rule: what became of the last job of the same name. `None` if it
     /// is the best one itself, or was not asked for.
     fn of_last(&self, best: &Score) -> Option<String> {
         let last = self.rules.iter().find(|rule| rule.rule == LAST && rule.rule != best.rule)?;
-        Some(format!("; the simplest rule, `{LAST}`, for {}", percent(last.accuracy?)))
+        let (name, accuracy) = (in_words(&last.rule), percent(last.accuracy?));
+        Some(format!("The simplest rule, {name}, is right for {accuracy}"))
     }
 
     /// The rule that is right most often, if that is not the best one; `None` if the difference is not
@@ -92,8 +92,9 @@ impl PredictAnswer {
     fn right_more_often(&self, best: &Score) -> Option<String> {
         let known = self.rules.iter().filter_map(|rule| Some((rule.accuracy?, rule)));
         let (accuracy, rule) = known.max_by(|one, other| one.0.total_cmp(&other.0))?;
-        (best.accuracy? + 0.001 <= accuracy && rule.rule != LAST)
-            .then(|| format!("; `{}` is right most often, for {}", rule.rule, percent(accuracy)))
+        (best.accuracy? + 0.001 <= accuracy && rule.rule != LAST).then(|| {
+            format!("{} is right most often, for {}", in_words(&rule.rule), percent(accuracy))
+        })
     }
 
     /// Which jobs are judged, and what their outcome is: studies of outcomes may count all jobs, and
@@ -144,8 +145,8 @@ fn as_good(rules: &[Score], best: &Score) -> Vec<String> {
 fn found(rule: &Score) -> String {
     let Some(recall) = rule.recall else { return "no job, since all finish".to_owned() };
     let of = |name: &str| {
-        let own = rule.outcomes.iter().find(|own| own.outcome == name && 0 < own.jobs)?;
-        Some(format!("{} of {} {name}", percent(own.predicted_share?), grouped(own.jobs)))
+        let (share, jobs) = found_of(rule, name)?;
+        Some(format!("{} of {} {name}", percent(share), grouped(jobs)))
     };
     let each = of("failed").zip(of("killed")).map_or_else(String::new, |(failed, killed)| {
         format!(" ({failed} and {killed} ones, by the last event)")
@@ -172,15 +173,61 @@ const LAST: &str = "last";
 /// A gain in accuracy below this is hardly one.
 const HARDLY: f64 = 0.01;
 
-/// The accuracy of one prediction for all jobs: ` (57.8 % if all were predicted to finish)`, and
-/// whether the rule is hardly better.
-fn without_rule(rule: &Score) -> Option<String> {
-    let (share, they_finish) = of_all(rule)?;
-    let (share, not) = (percent(share), if they_finish { "" } else { "not " });
-    let gain = gain(rule)?;
-    let hardly = if gain < HARDLY { ", hardly less" } else { "" };
-    let hardly = if gain <= 0.0 { ", not less" } else { hardly };
-    Some(format!(" ({share} if all were predicted {not}to finish{hardly})"))
+/// Whether a rule is right more often than one prediction for all jobs, and which jobs it finds.
+fn headline(rule: &Score, age_s: Option<f64>) -> Option<String> {
+    let (accuracy, when) = (percent(rule.accuracy?), when_predicted(age_s));
+    let (name, jobs) = (in_words(&rule.rule), counted(rule.jobs, "job"));
+    let of_all = of_all(rule).map(|(share, they_finish)| (percent(share), they_finish));
+    if let Some((share, they_finish)) = of_all.as_ref().filter(|_| is_hardly_better(rule)) {
+        let they = if *they_finish { "all finish" } else { "none finishes" };
+        return Some(format!(
+            "No: {when}, the best rule, {name}, is right for {accuracy} of {jobs}; predicting that {they}, for \
+            {share}"
+        ));
+    }
+    let without = of_all.map_or_else(String::new, |(share, they_finish)| {
+        let not = if they_finish { "" } else { "not " };
+        format!(" ({share} if all were predicted {not}to finish)")
+    });
+    let finds = finds(rule).unwrap_or_default();
+    Some(format!("{}, {name} is right for {accuracy} of {jobs}{without}{finds}", capital(&when)))
+}
+
+/// From this difference on, two shares of jobs that are found are said to be unlike.
+const UNLIKE: f64 = 0.1;
+
+/// `; it finds 95.3 % of the killed but 66.6 % of the failed jobs`; `None` if all jobs finish.
+fn finds(rule: &Score) -> Option<String> {
+    match (found_of(rule, "killed"), found_of(rule, "failed")) {
+        (Some((killed, _)), Some((failed, _))) => {
+            let and = if (killed - failed).abs() < UNLIKE { "and" } else { "but" };
+            let [killed, failed] = [killed, failed].map(percent);
+            Some(format!("; it finds {killed} of the killed {and} {failed} of the failed jobs"))
+        }
+        _ => Some(format!("; it finds {} of the jobs that do not finish", percent(rule.recall?))),
+    }
+}
+
+/// The share of the jobs of an outcome that are predicted not to finish, and their number; `None`
+/// without such jobs.
+fn found_of(rule: &Score, outcome: &str) -> Option<(f64, u64)> {
+    let own = rule.outcomes.iter().find(|own| own.outcome == outcome && 0 < own.jobs)?;
+    Some((own.predicted_share?, own.jobs))
+}
+
+/// How many of the jobs that do not finish a rule finds, and how many of its predictions are right.
+fn right(rule: &Score) -> String {
+    let precision = rule.precision.map_or_else(String::new, |share| {
+        let share = percent(share);
+        format!("; {share} of its predictions that a job does not finish are right")
+    });
+    format!("It finds {}{precision}", found(rule))
+}
+
+/// A rule in words, with its notation: `logistic regression (`logistic:step=0.05`)`.
+fn in_words(rule: &str) -> String {
+    rule.parse::<Predictor>()
+        .map_or_else(|_| format!("`{rule}`"), |known| format!("{} (`{rule}`)", known.words()))
 }
 
 /// Whether a rule is hardly right more often than one prediction for all jobs.
@@ -216,6 +263,7 @@ pub(crate) fn when_predicted(age_s: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studies::predict::score::OfOutcome;
 
     fn rule(name: &str, auc: f64, accuracy: f64) -> Score {
         Score {
@@ -247,21 +295,60 @@ mod tests {
         let more = |accuracy| of(&[rule("logistic", 0.72, 0.8), rule("rate", 0.7, accuracy)]);
         let said = more(0.83).sentence().unwrap();
         assert!(
-            said.contains("not less); `rate` is right most often, for 83.0 %. `logistic`"),
+            said.contains(
+                " are right. The rate of the user's jobs of the same name (`rate`) is right most often, for \
+                83.0 %. A job"
+            ),
             "{said}"
         );
         assert!(!more(0.8004).sentence().unwrap().contains("most often"));
         let answer = of(&rules);
         assert_eq!(
             answer.sentence().unwrap(),
-            "Hardly: at submission, `logistic` (the best by ROC) is right for 80.0 % of 100 jobs (80.0 % if all were predicted to \
-            finish, not less); the simplest rule, `last`, for 79.0 %. `logistic` finds 25.0 % of the jobs \
-            that do not finish; 50.0 % of its predictions that a job does not finish are right. A job \
-            counts as predicted not to finish if the chance of that is above 0.5. `logistic` and `other` rank jobs \
-            best (the largest area under the ROC curve, 0.720; 0.5 is chance). Judged are 100 of 120 jobs: those that were \
-            submitted in the window and ended with FINISH, FAIL or KILL. This last event alone is the \
-            outcome here; where outcomes go by the exact sequence of events, some of these jobs are \
-            `other`, such as those killed before the start"
+            "No: at submission, the best rule, logistic regression (`logistic`), is right for 80.0 % of 100 jobs; \
+            predicting that all finish, for 80.0 %. It finds 25.0 % of the jobs that do not finish; 50.0 % of its \
+            predictions that a job does not finish are right. The simplest rule, the user's last job of the same \
+            name (`last`), is right for 79.0 %. A job counts as predicted not to finish if the chance of that is above \
+            0.5. `logistic` and `other` rank jobs best (the largest area under the ROC curve, 0.720; 0.5 is \
+            chance). Judged are 100 of 120 jobs: those that were submitted in the window and ended with FINISH, FAIL \
+            or KILL. This last event alone is the outcome here; where outcomes go by the exact sequence of events, some \
+            of these jobs are `other`, such as those killed before the start"
+        );
+    }
+
+    #[test]
+    fn a_rule_that_is_right_more_often_says_which_jobs_it_finds() {
+        let of = |outcomes: &[(&'static str, f64)]| {
+            let outcome = |(name, share): &(&'static str, f64)| OfOutcome {
+                outcome: (*name).into(),
+                jobs: 9,
+                predicted_not_to_finish: 0,
+                predicted_share: Some(*share),
+            };
+            let outcomes = outcomes.iter().map(outcome).collect();
+            headline(&Score { outcomes, ..rule("last", 0.7, 0.9) }, None).unwrap()
+        };
+        let begin = "At submission, the user's last job of the same name (`last`) is right for 90.0 % of 100 jobs \
+            (80.0 % if all were predicted to finish); it finds ";
+        assert_eq!(
+            of(&[("killed", 0.95), ("failed", 0.67)]),
+            format!("{begin}95.0 % of the killed but 67.0 % of the failed jobs")
+        );
+        assert_eq!(
+            of(&[("killed", 0.95), ("failed", 0.9)]),
+            format!("{begin}95.0 % of the killed and 90.0 % of the failed jobs")
+        );
+        assert_eq!(of(&[]), format!("{begin}25.0 % of the jobs that do not finish"));
+        let none = Score {
+            true_positives: 60,
+            true_negatives: 20,
+            false_negatives: 15,
+            ..rule("rate", 0.5, 0.7)
+        };
+        assert_eq!(
+            headline(&none, Some(3600.0)).unwrap(),
+            "No: 3,600 s after submission, the best rule, the rate of the user's jobs of the same name (`rate`), is \
+            right for 70.0 % of 100 jobs; predicting that none finishes, for 75.0 %"
         );
     }
 }

@@ -12,6 +12,7 @@ use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits;
 use crate::studies::predict::rules::Predictor;
 use crate::studies::predict::score::{Bin, OfDay, Point, Score};
+use crate::studies::quantile;
 
 /// Tones of rules in the order of [`Predictor::ALL`]; they repeat after seven.
 const TONES: [Tone; 7] =
@@ -215,11 +216,9 @@ fn usual_day(scores: &[Score]) -> String {
     let shown = score.days.iter().filter(|day| JOBS_SHOWN <= day.jobs);
     let mut shares: Vec<f64> = shown.filter_map(|day| day.accuracy).collect();
     shares.sort_by(f64::total_cmp);
-    // At least half of the days are at or above it.
-    let median = shares.get(shares.len() / 2);
-    median.map_or_else(String::new, |&share| {
+    quantile(&shares, 0.5).map_or_else(String::new, |share| {
         format!(
-            "On half of the {} days, at least {} of the predictions of {} ({BY_AREA}) are right; it \
+            "On the median of {} days, {} of the predictions of {} ({BY_AREA}) are right; it \
             predicts that a job does not finish if the chance is {THRESHOLD}. ",
             shares.len(),
             sentences::percent(share),
@@ -476,7 +475,7 @@ mod tests {
             50.0 % at a recall of 50.0 %. Predicting that no job finishes has 0.400. Each",
             "The mean of the squared errors (Brier score) of one (the largest area under the ROC \
             curve) is 0.200; the smallest is 0.100, of two. Jobs",
-            "On half of the 2 days, at least 90.0 % of the predictions of one (the largest area under \
+            "On the median of 2 days, 70.0 % of the predictions of one (the largest area under \
             the ROC curve) are right; it predicts that a job does not finish if the chance is above \
             0.5. Days",
         ];

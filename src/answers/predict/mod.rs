@@ -41,6 +41,7 @@ pub const KIND: Kind<'static> = Kind {
     figure: Some("predict-roc"),
     sentence: Some(|it| it.found::<PredictAnswer>()?.sentence()),
     names: Some(|it| it.found().map(answer::names).unwrap_or_default()),
+    names_first: true,
     captions: &[
         ("predict-outcomes", "Predictions by outcome of the jobs"),
         ("predict-days", "Accuracy of the rules, day by day"),

@@ -288,6 +288,7 @@ pub(super) fn is_in_file_only(table: &Table, column: &str) -> bool {
 pub(super) fn sorted_by(table: &Table) -> &'static [&'static str] {
     match table.file.as_str() {
         "detect.csv" => &["earlier_share", "f1"],
+        "predict.csv" => &["auc"],
         "jobs.csv" => &["requested_cpu", "running_s"],
         "episodes.csv" => &["times_the_mean"],
         _ => &[],
@@ -306,6 +307,7 @@ pub(super) fn is_folded(table: &Table) -> bool {
                 | "detect-shifts.csv"
                 | "detect-truths.csv"
                 | "detect-windows.csv"
+                | "predict-calibration.csv"
         )
 }
 

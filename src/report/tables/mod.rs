@@ -669,6 +669,35 @@ mod tests {
     }
 
     #[test]
+    fn rules_of_a_prediction_come_by_how_they_rank_and_their_bins_are_folded() {
+        let rows: [&[&str]; 3] = [&["last", "0.5"], &["class", ""], &["rate", "0.7"]];
+        let mut rules = table(&["rule", "auc"], &rows);
+        rules.file = "predict.csv".to_owned();
+        let html = stored_table("Rules", &rules, "", &Links::default(), &[], None);
+        let places = ["rate", "last", "class"].map(|name| html.find(name).unwrap());
+        assert!(places.is_sorted() && !html.contains("<details"), "{html}");
+        rules.file = "predict-calibration.csv".to_owned();
+        let html = stored_table("Bins", &rules, "", &Links::default(), &[], None);
+        assert!(html.starts_with("<details class=\"long\"><summary>Bins: 3 rows<"), "{html}");
+    }
+
+    #[test]
+    fn a_limit_of_copies_is_a_share_in_per_cent() {
+        let header = ["detector", "budget", "lost_s", "lost_share", "earlier_s", "earlier_share"];
+        let rows: [&[&str]; 1] = [&["flink", "0.005", "900", "0.004", "90", "0.03"]];
+        let html = stored_table("Copies", &table(&header, &rows), "", &Links::default(), &[], None);
+        assert!(html.contains(">0.50 %</td>"), "{html}");
+        for heading in [
+            ">slot time of copies that lost<",
+            ">copies that lost, share of all slot time<",
+            ">job time saved<",
+            ">job time saved, share of all<",
+        ] {
+            assert_eq!(html.matches(heading).count(), 1, "{heading}: {html}");
+        }
+    }
+
+    #[test]
     fn jobs_with_a_page_come_by_their_running_time_without_columns_that_repeat() {
         let header = ["job_id", "outcome_sequence", "outcome_terminal", "tasks", "running_s"];
         let html = |other: &str, tasks: &str| {

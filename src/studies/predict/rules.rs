@@ -89,6 +89,21 @@ impl Predictor {
         }
     }
 
+    /// What it is, in a few words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Last => "the user's last job of the same name",
+            Self::LastOrRate => "the last job, or else the rate",
+            Self::LastOfUser => "the user's last job",
+            Self::Rate { .. } => "the rate of the user's jobs of the same name",
+            Self::Class => "the rate of the scheduling class",
+            Self::Overall => "the rate of all jobs",
+            Self::Hazard => "the rate by the age of the job",
+            Self::HazardEvents => "the rate by the age and events of the tasks",
+            Self::Logistic { .. } => "logistic regression",
+        }
+    }
+
     /// What it predicts by, in one line.
     pub const fn about(self) -> &'static str {
         match self {
@@ -107,7 +122,10 @@ impl Predictor {
             Self::Class => {
                 "the share of ended jobs of the same scheduling class that did not finish"
             }
-            Self::Overall => "the share of all ended jobs that did not finish",
+            Self::Overall => {
+                "the share of all ended jobs that did not finish; it changes over time, so that it ranks \
+                jobs by when they were submitted"
+            }
             Self::Hazard => {
                 "like `rate`, given that the job has lasted as long as it has: by the ended jobs that \
                 lasted longer"
