@@ -674,7 +674,8 @@ mod tests {
         let mut rules = table(&["rule", "auc"], &rows);
         rules.file = "predict.csv".to_owned();
         let html = stored_table("Rules", &rules, "", &Links::default(), &[], None);
-        let places = ["rate", "last", "class"].map(|name| html.find(name).unwrap());
+        let places = ["rate", "last", "class"];
+        let places = places.map(|name| html.find(&format!(">{name}<")).unwrap());
         assert!(places.is_sorted() && !html.contains("<details"), "{html}");
         rules.file = "predict-calibration.csv".to_owned();
         let html = stored_table("Bins", &rules, "", &Links::default(), &[], None);
