@@ -680,6 +680,7 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         let mut known = Vec::new();
         all_numbers(&json["answer"], &mut known);
         of_lost_jobs(&json["answer"], &mut known);
+        of_choice(&json["answer"], &mut known);
         of_other(&json["answer"], &mut known);
         of_last_events(&json["answer"], &mut known);
         of_shares(&json["answer"], &mut known);
@@ -761,6 +762,27 @@ fn of_lost_jobs(answer: &serde_json::Value, known: &mut Vec<f64>) {
     known.extend(
         rows.iter().map(|row| sum(&row["condemned_tasks"]) - sum(&row["condemned_at_end"])),
     );
+}
+
+/// What follows from the choice of a kill rule: the share of restarts after an eviction, the shares of the
+/// earlier and later jobs in a saving, the saving of later jobs as a share of their CPU, and a hundred
+/// times the price of a harmed job.
+fn of_choice(answer: &serde_json::Value, known: &mut Vec<f64>) {
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or(0.0);
+    let mut share = |part: f64, whole: &serde_json::Value| {
+        known.extend(whole.as_f64().filter(|whole| *whole != 0.0).map(|whole| part / whole));
+    };
+    share(number(&answer["restarts_after_eviction"]), &answer["restarts"]);
+    let selection = &answer["selection"];
+    let rules = answer["rules"].as_array().into_iter().flatten().map(|rule| &rule["rows"]);
+    let rows = rules.chain([&answer["rows"]]).filter_map(serde_json::Value::as_array).flatten();
+    let nets: Vec<&serde_json::Value> = rows.map(|row| &row["net_cpu"]).collect();
+    for choice in [&selection["chosen"], &selection["gentler"]] {
+        let [train, test] = ["train", "test"].map(|side| number(&choice[side]["net_cpu"]));
+        share(test, &selection["test_cpu"]);
+        nets.iter().for_each(|net| share(train + test, net));
+    }
+    known.push(100.0 * number(&selection["price"]));
 }
 
 /// What follows from the exact sequences of a classification: the shares of the groups of `other`.
