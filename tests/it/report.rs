@@ -780,7 +780,7 @@ fn of_choice(answer: &serde_json::Value, known: &mut Vec<f64>) {
     for choice in [&selection["chosen"], &selection["gentler"]] {
         let [train, test] = ["train", "test"].map(|side| number(&choice[side]["net_cpu"]));
         share(test, &selection["test_cpu"]);
-        nets.iter().for_each(|net| share(train + test, net));
+        nets.iter().copied().for_each(|net| share(train + test, net));
     }
     known.push(100.0 * number(&selection["price"]));
 }
