@@ -190,16 +190,13 @@ fn of_later(answer: &SweepAnswer, selection: &Selection, choice: &Choice, what: 
         None => counted(test.harmed_jobs, "finished job"),
     };
     let jobs = counted(selection.test_jobs, "job");
-    let of_jobs = match selection.test_cpu.filter(|cpu| 0.0 < *cpu) {
-        Some(cpu) => {
-            let share = percent(test.net_cpu / cpu);
-            let words = answer.cpu_words();
-            format!(", {share} of the {words} of {jobs} submitted after the rule was chosen, and")
-        }
-        None => {
-            let requested = if answer.cpu == "requested" { " of requested CPU" } else { "" };
-            format!("{requested} on {jobs} submitted after the rule was chosen and")
-        }
+    let of_jobs = if let Some(cpu) = selection.test_cpu.filter(|cpu| 0.0 < *cpu) {
+        let share = percent(test.net_cpu / cpu);
+        let words = answer.cpu_words();
+        format!(", {share} of the {words} of {jobs} submitted after the rule was chosen, and")
+    } else {
+        let requested = if answer.cpu == "requested" { " of requested CPU" } else { "" };
+        format!("{requested} on {jobs} submitted after the rule was chosen and")
     };
     let (net, unit) = (six_digits(test.net_cpu), &answer.unit);
     format!("{what} saves a net {net} {unit}{of_jobs} harms {harmed}")

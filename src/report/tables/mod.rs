@@ -13,8 +13,8 @@ mod columns;
 use self::cells::cell_of;
 use self::columns::{
     LOWER_BOUNDS, ON_FRONT, THRESHOLD, UNIT, UNNOTED, VARIANCE, beside, columns_kept,
-    has_no_machines, heading_in, is_bare, is_beside, is_folded, is_in_file_only, is_name, is_on_page,
-    is_shown_above, is_unit, repeats_jobs, says_the_same, sorted_by, with_harm_first,
+    has_no_machines, heading_in, is_bare, is_beside, is_folded, is_in_file_only, is_name,
+    is_on_page, is_shown_above, is_unit, repeats_jobs, says_the_same, sorted_by, with_harm_first,
 };
 use super::headings::{heading, is_statistic, is_use, is_use_by_unit};
 use super::html::{self, Cell};
@@ -175,15 +175,10 @@ fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
             || is_shown_above(table, column)
             || repeats_jobs(table, column)
             || says_the_same(table, column)
-            || column == IS_TOTAL
-            || column == ON_FRONT
-            || column == VARIANCE
-            || column == LOWER_BOUNDS
+            || [IS_TOTAL, ON_FRONT, VARIANCE, LOWER_BOUNDS].contains(&column.as_str())
+            // Its value, with which it is kept or left out, has it beside it.
+            || is_beside(&table.header, column)
         {
-            continue;
-        }
-        // Its value, with which it is kept or left out, has it beside it.
-        if is_beside(&table.header, column) {
             continue;
         }
         let first = rows.first().and_then(|row| row.get(idx)).map_or("", String::as_str);
