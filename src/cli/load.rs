@@ -29,12 +29,10 @@ const EXAMPLES: &str = "Examples:\n  jobfate load --lake lake\n  jobfate load --
 /// autocorrelation (from `job_events`, which may cover more time than the loaded `task_events`);
 /// and wait, run time and bounded slowdown of jobs by size, by the CPU and the memory that their
 /// tasks request together (in powers of ten), and by user. The size of a job is its number of
-/// tasks, or in a log its number of processors. For each user, `waited_longer_than` compares waits
-/// with those of others that ask for the same: a job of the user waited longer than this part of
-/// their jobs in the same queue (Google: priority band) and class of sizes, on average over the
-/// jobs for which there are 10 such jobs; equal waits count half. --out also holds the requests on
-/// single machines over time: on all machines, or on 40 that are evenly spaced when sorted by CPU,
-/// memory and id.
+/// tasks, or in a log its number of processors. `waited_longer_than` of a user is the part of the
+/// others' jobs in the same queue (Google: priority band) and class of sizes that waited less, on
+/// average over the jobs for which there are 10 such jobs; equal waits count half. --out also holds
+/// the requests on machines over time: on all, or on 40 evenly spaced by CPU, memory and id.
 ///
 /// Memory: 100 MB, 150 bytes for each row of the tables of events and usage in the lake's largest
 /// bucket, and 400 bytes for each interval and group, per thread.

@@ -290,14 +290,14 @@ fn section(
     Ok(body)
 }
 
-/// The tables of a result in the order of its captions, those without one last; the main table comes
-/// first if the captions do not name it.
+/// The tables of a result: the main one, unless it comes last, and the others in the order of their
+/// captions.
 fn in_order<'a>(result: &'a Stored, kind: &Kind<'_>) -> impl Iterator<Item = &'a Table> {
     let place = |table: &&Table| {
         let stem = table.file.trim_end_matches(".csv");
         let place = kind.captions.iter().position(|(known, _)| *known == stem);
-        let first = if stem == result.name { 0 } else { usize::MAX };
-        place.map_or(first, |place| place + 1)
+        let is_first = stem == result.name && !kind.is_table_last;
+        (!is_first, place.unwrap_or(usize::MAX))
     };
     let mut tables: Vec<&Table> = result.tables.iter().collect();
     tables.sort_by_key(place);

@@ -25,6 +25,8 @@ pub struct Kind<'a> {
     pub caption: Option<&'static str>,
     /// The titles of its further tables, by name, and of its first if that is not its caption.
     pub captions: &'static [(&'static str, &'static str)],
+    /// Whether its first table stands below the others on a page.
+    pub is_table_last: bool,
     /// The tables of the lake that it is made of; empty if it is made of all.
     pub tables: &'static [Table],
     /// Whether it is also made of `task_usage`, if its definition of CPU or memory needs that.
@@ -68,6 +70,7 @@ impl<'a> Kind<'a> {
             name,
             caption: None,
             captions: &[],
+            is_table_last: false,
             tables: &[],
             meters: false,
             remarks: &["status "],

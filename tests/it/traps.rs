@@ -210,10 +210,7 @@ const SLURM: &[Trap] = &[
         "JobID|State|Start|End|NCPUS|NNodes|ReqMem",
         "1|FAILED|110|120|4|1|2147486648Mn",
         "0@110 1@110 3@120",
-        &[
-            "memory_request=12288000",
-            "memory requested per CPU, as a mark in it says: multiplied by the CPUs: 1"
-        ]
+        &["memory_request=12288000", "memory requested per CPU: multiplied by the CPUs: 1"]
     ),
     slurm!(
         "what was allocated differs from what was requested",

@@ -4,7 +4,7 @@ use arrow::record_batch::RecordBatch;
 
 use super::answer::{LevelChange, LoadAnswer, Totals, WholeFrom, share_of};
 use super::plan::{LoadPlan, asked};
-use super::{SHARES, table};
+use super::{SHARES, fates, table};
 use crate::answers::assumed::{WaitsOf, assumed_waits};
 use crate::answers::sentences::Capacity;
 use crate::digits;
@@ -81,10 +81,10 @@ pub(super) fn study(
     let arrivals = load.arrivals.study(Clock::of(lake), windows);
     let intervals = table::intervals(plan, &load, fragmentation.as_ref());
     let stacked = table::stacked(plan, &load);
-    let sizes = table::sizes(&load.job_sums);
+    let sizes = fates::sizes(&load.job_sums);
     let requests = [("cpu_request", Resource::Cpu), ("memory_request", Resource::Memory)]
-        .map(|(key, resource)| table::requests(key, &load.job_sums.by_request(resource)));
-    let users = table::users(&load.job_sums);
+        .map(|(key, resource)| fates::requests(key, &load.job_sums.by_request(resource)));
+    let users = fates::users(&load.job_sums);
     let plan = plan.clone();
     Ok(Loaded {
         plan,

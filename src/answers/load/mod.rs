@@ -6,6 +6,7 @@
 mod answer;
 mod arrival_charts;
 mod charts;
+mod fates;
 mod length;
 mod loaded;
 mod plan;
@@ -20,12 +21,12 @@ use crate::results::shares::{Share, share};
 
 pub use answer::{LevelChange, LoadAnswer, LoadRow, OfSize, Totals, WholeFrom};
 pub(crate) use answer::{WAITS_MIN, averaged, longest_wait, share_of};
+pub(crate) use fates::fate_columns;
 pub use length::{Length, LengthError};
 pub use loaded::{Loaded, load};
 pub(super) use plan::asked;
 pub use plan::{LoadPlan, UsedMemory};
 pub(crate) use size_charts::of_request;
-pub(crate) use table::fate_columns;
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {

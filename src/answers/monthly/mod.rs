@@ -33,11 +33,11 @@ pub const KIND: Kind<'static> = Kind {
         ("monthly-limits", "Time limits: requested and used"),
         ("monthly-waits", "Waits and running times by queue and size of the job"),
         ("monthly-months", "All accounts, month by month"),
-        ("monthly", "Use by account and month"),
     ],
     remarks: &["status ", "wait ", "times ", "run time shorter", "pods deleted"],
     sentence: Some(|it| it.found::<MonthlyAnswer>()?.sentence()),
     figure: Some("monthly-use"),
+    is_table_last: true,
     ..Kind::called("monthly", "Use by account and month").holding::<MonthlyAnswer>()
 };
 

@@ -11,7 +11,7 @@ use super::tally::cpu_seconds;
 use super::{Fates, Spread};
 use crate::replay::journal::Journal;
 use crate::replay::workload::{NONE, Workload};
-use crate::studies::load::jobs::size_class;
+use crate::studies::load::sizes::size_class;
 
 /// What tasks are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

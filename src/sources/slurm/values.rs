@@ -53,9 +53,7 @@ pub(super) fn memory_kib(
             match of {
                 Some(b'c') => cpus.map(|cpus| bytes * cpus),
                 _ if PER_CPU <= bytes => {
-                    remarks.add(
-                        "memory requested per CPU, as a mark in it says: multiplied by the CPUs",
-                    );
+                    remarks.add("memory requested per CPU: multiplied by the CPUs");
                     cpus.map(|cpus| (bytes - PER_CPU) * cpus)
                 }
                 _ => Some(bytes * of.map_or(1.0, |_| nodes)),

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use super::jobs::CLASSES;
+use super::sizes::CLASSES;
 use crate::studies::ledger::UNKNOWN;
 use crate::studies::texts::entry;
 

@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::alike::{Alike, Compared};
+use super::sizes::{CLASSES, size_class};
 use super::sums::sorted;
 use crate::facts::jobs::Job;
 use crate::facts::tasks::Attempt;
@@ -29,24 +30,6 @@ use crate::units::micros_to_seconds;
 
 /// Runs shorter than this count as this long in a bounded slowdown, µs (Feitelson, Rudolph 1998).
 const BOUND_US: i64 = 10_000_000;
-
-/// The largest size of each class, and its name.
-pub(in crate::studies) const CLASSES: [(u64, &str); 7] = [
-    (1, "1"),
-    (4, "2-4"),
-    (16, "5-16"),
-    (64, "17-64"),
-    (256, "65-256"),
-    (1024, "257-1024"),
-    (u64::MAX, "1025+"),
-];
-
-/// The class of a size: its position and its name.
-pub fn size_class(size: u64) -> (usize, &'static str) {
-    let class = CLASSES.iter().position(|class| size <= class.0);
-    let place = class.expect("the last class has no bound");
-    (place, CLASSES[place].1)
-}
 
 /// For how long a job was suspended. A job of several tasks runs while any of them does, and logs
 /// do not record when a task was suspended: no suspension counts there.

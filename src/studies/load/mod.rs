@@ -22,6 +22,7 @@ pub mod groups;
 pub mod intervals;
 pub mod jobs;
 pub(crate) mod level;
+pub mod sizes;
 pub mod strips;
 mod sums;
 

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::zone::Month;
-use crate::studies::load::jobs::{CLASSES, FateRow, Fates, Times};
+use crate::studies::load::jobs::{FateRow, Fates, Times};
+use crate::studies::load::sizes::CLASSES;
 use crate::studies::quantile;
 use crate::studies::texts::entry;
 use crate::units::CpuTime;
