@@ -12,8 +12,8 @@ use jobfate::lake::Lake;
 
 /// Write the tasks of a lake in the format of a simulator
 ///
-/// Every task is written with its submission, last attempt (without suspensions), outcome and
-/// request. Data that the format cannot hold is counted on stderr and in `result.json`.
+/// Every task is written with its submission, last attempt (without suspensions; partial runs of a
+/// job as one), outcome and request. What a format cannot hold is counted, also in `result.json`.
 ///
 /// Memory: 100 MB, 600 bytes for each row of `task_events` in the lake's largest bucket, and for
 /// names, dependencies and --journal 200 bytes for each task. While it runs, it also takes 272

@@ -177,6 +177,8 @@ impl Gathered {
         let is_last_written = i64::from(life.state != State::Waiting);
         let earlier = u64::try_from(life.attempts - is_last_written).unwrap_or(0);
         self.counts.add("attempts before the last of a task: left out", earlier);
+        let wording = "jobs of partial runs: one run of their total length, without the breaks";
+        self.counts.see(life.is_joined, wording);
         let is_suspended = life.ran_us.is_some();
         let wording = "suspended tasks: run without a break for the time that they ran";
         self.counts.see(is_suspended, wording);

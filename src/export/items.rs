@@ -101,6 +101,8 @@ pub(super) struct Life {
     /// to end.
     pub ran_us: Option<i64>,
     pub machine_id: Option<i64>,
+    /// Whether partial runs of a log are joined into this one.
+    pub is_joined: bool,
 }
 
 impl Life {
@@ -132,12 +134,14 @@ impl Life {
             earlier_us: all_us - last_us,
             ran_us: attempt.and_then(|attempt| attempt.ran_us),
             machine_id: attempt.and_then(|attempt| attempt.machine_id),
+            is_joined: false,
         };
         // Partial runs continue each other instead of restarting, so the run covers all of them.
         if matches!(source, Source::Swf | Source::Gwf) && 1 < life.attempts {
             life.start_us = begun().next().map(|attempt| attempt.start_us);
             life.end_us = life.end_us.and(life.start_us).map(|start_us| start_us + all_us);
             (life.attempts, life.earlier_us, life.ran_us) = (1, 0, None);
+            life.is_joined = true;
         }
         Some(life)
     }
@@ -315,6 +319,7 @@ impl Item {
                 state: state.unwrap_or(State::Waiting),
                 attempts: words[4],
                 earlier_us: words[5],
+                is_joined: false,
                 ran_us: may(26),
                 machine_id: may(6),
             },
@@ -362,6 +367,7 @@ pub(super) mod tests {
                 state: State::Lost,
                 attempts: 3,
                 earlier_us: 4,
+                is_joined: false,
                 ran_us: Some(1),
                 machine_id: Some(-5),
             },

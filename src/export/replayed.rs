@@ -101,6 +101,7 @@ impl Replayed {
                 state: State::Waiting,
                 attempts: 0,
                 earlier_us: 0,
+                is_joined: false,
                 ran_us: None,
                 machine_id: None,
             },

@@ -98,6 +98,12 @@ impl Attempt {
         }
     }
 
+    /// Whether a log records its CPU time, which can be spread over its run. An attempt that ended when
+    /// it started has no run, and its CPU time counts nowhere.
+    pub fn tells_cpu_time(&self) -> bool {
+        self.cpu_used.is_some() && 0 < self.length_us()
+    }
+
     /// Whether it is open at the end of the window.
     pub fn is_open(&self) -> bool {
         self.ended_by == EndedBy::Nothing

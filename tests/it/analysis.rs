@@ -552,3 +552,40 @@ fn the_overview_of_a_result_in_groups_is_of_the_whole() {
         assert_eq!(sentence(Some(by)), whole, "{by}");
     }
 }
+
+/// A job that was requeued and then finished has finished, in every answer of an analysis; the exact
+/// sequence of a single command calls it `other`.
+#[test]
+fn a_job_that_was_requeued_and_finished_is_no_waste() {
+    let place = Place::new();
+    let row = |job: u32, state: &str, [start, end]: [u32; 2]| {
+        format!("{job}|{state}|{start}|{start}|{end}|2|120|u{job}\n")
+    };
+    let rows = row(1, "PREEMPTED", [1000, 1600])
+        + &row(1, "COMPLETED", [1600, 5200])
+        + &row(2, "COMPLETED", [1000, 1600]);
+    let log = format!("JobID|State|Submit|Start|End|NCPUS|TimelimitRaw|User\n{rows}");
+    fs::write(place.path("log.sacct"), log).unwrap();
+    let run = place.run(&["analyze", "log.sacct", "--source", "slurm", "--out", "all"]).ok();
+    assert!(run.stderr.contains("--classes    terminal ("), "{}", run.stderr);
+    let account = result(&place, "all/account.json");
+    assert_eq!(account["settings"]["classes"], "terminal");
+    let finished = &account["answer"]["rows"][0];
+    assert_eq!((&finished["outcome"], &finished["cpu"]), (&"finished".into(), &9600.0.into()));
+    let page = fs::read_to_string(place.path("all/report/index.html")).unwrap();
+    assert!(page.contains("No CPU time is known to be wasted"), "{page}");
+    let sweep = fs::read_to_string(place.path("all/sweep.csv")).unwrap();
+    let header: Vec<&str> = sweep.lines().next().unwrap().split(',').collect();
+    let at = |name: &str| header.iter().position(|column| *column == name).unwrap();
+    let places = [at("condemned_tasks"), at("harmed_jobs")];
+    let of = |row: &str| places.map(|place| row.split(',').nth(place).unwrap().to_owned());
+    let killing: Vec<[String; 2]> =
+        sweep.lines().skip(1).map(of).filter(|own| own[0] != "0").collect();
+    assert!(!killing.is_empty() && killing.iter().all(|own| own[1] != "0"), "{sweep}");
+    let json = ["account", "--lake", "all/lake", "--format", "json"];
+    let single = place.run(&json).ok().json();
+    assert_eq!(
+        (&single["classes"], &single["rows"][0]["cpu"]),
+        (&"sequence".into(), &1200.0.into())
+    );
+}

@@ -70,6 +70,24 @@ fn real_log(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
+/// The partial runs of a job are one run of their length without the breaks, which is counted.
+#[test]
+fn partial_runs_are_joined_and_counted() {
+    let place = Place::new();
+    let lines =
+        ["1 0 0 5 2 -1 -1 2 60 -1 2", "1 10 20 7 2 -1 -1 2 60 -1 3", "2 5 0 10 1 -1 -1 1 60 -1 1"];
+    let log: String = lines.map(|line| format!("{line} 1 1 1 1 1 -1 -1\n")).concat();
+    fs::write(place.path("log.swf"), format!("; UnixStartTime: 1000000000\n; MaxProcs: 8\n{log}"))
+        .unwrap();
+    place.run(&["ingest", "log.swf", "--lake", "lake"]).ok();
+    place.run(&["export", "--lake", "lake", "--as", "swf", "--out", "out"]).ok();
+    let joined =
+        "jobs of partial runs: one run of their total length, without the breaks".to_owned();
+    assert_eq!(not_held(&place, "out"), BTreeMap::from([(joined, 1)]));
+    let own = &self::lines(&place, "out/log.swf")[0];
+    assert_eq!(own[..5], ["1", "0", "0", "12", "2"], "submitted at 0, and run for 5 and 7 s");
+}
+
 /// Promise: LCG and NASA give the same answers after an export and a new ingest, and no line is
 /// lost.
 #[test]

@@ -23,6 +23,10 @@ pub struct CpuChoice {
     pub cpu: Option<CpuDefinition>,
 
     /// How outcomes are defined: sequence or terminal
+    ///
+    /// By `sequence`, the published one, a job that was evicted or requeued and then finished is
+    /// `other`; by `terminal`, its last event, it finished. `analyze` takes `terminal` for all logs
+    /// but the Google traces.
     #[cfg_attr(feature = "cli", arg(long, value_name = "CLASSES", default_value_t))]
     pub classes: Classes,
 }

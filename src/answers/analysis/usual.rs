@@ -11,11 +11,15 @@ use crate::defaults::Defaults;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Source;
+use crate::studies::outcomes::Classes;
 
 /// Fills in every option that the file leaves open.
 pub fn settle(config: &mut Config, lake: &Lake) {
     let (usual, windows) = (Defaults::of(lake), Windows::of(lake, None));
     config.default_to(DEFINITIONS, "cpu", usual.cpu.to_string().as_str().into());
+    // In other logs a job that was requeued and then finished is common. By its sequence it did not.
+    let classes = if lake.source().is_google() { Classes::Sequence } else { Classes::Terminal };
+    config.default_to(DEFINITIONS, "classes", classes.to_string().as_str().into());
     for (study, step) in list::steps().filter(|(_, step)| step.section.is_some()) {
         let section = config.section_mut(study.name);
         (step.settle)(&mut Open { section, lake, usual, windows });
@@ -26,9 +30,12 @@ pub fn settle(config: &mut Config, lake: &Lake) {
 /// The values of the options whose default follows from the kind of trace, one line each, even
 /// if the user chose them.
 pub fn table(config: &Config, source: Source) -> String {
-    let with_cpu = list::steps().filter(|(_, step)| step.shares.contains(&"cpu"));
-    let with_cpu: Vec<&str> = with_cpu.map(|(study, _)| study.name).collect();
-    let mut rows = vec![(DEFINITIONS, "cpu", with_cpu.join(", "))];
+    let with = |option| {
+        let with = list::steps().filter(|(_, step)| step.shares.contains(&option));
+        with.map(|(study, _)| study.name).collect::<Vec<&str>>().join(", ")
+    };
+    let mut rows: Vec<(&str, &str, String)> =
+        ["cpu", "classes"].map(|option| (DEFINITIONS, option, with(option))).into();
     for (study, step) in list::steps() {
         let options = step.of_source.iter();
         rows.extend(options.map(|&option| (study.name, option, study.name.to_owned())));

@@ -84,12 +84,13 @@ impl ClassifyAnswer {
         }
     }
 
-    /// The counts by the last event, the largest first; `None` unless many have an exact sequence with
-    /// the outcome `other`, which says little.
+    /// The counts by the last event, the largest first; `None` if they are by the exact sequence, unless
+    /// many have the outcome `other`, which says little.
     pub(crate) fn by_last_event(&self) -> Option<Vec<Ending>> {
         let others = self.rows.iter().filter(|row| row.outcome == "other");
         let share: f64 = others.map(|row| row.share).sum();
-        if share < MANY || !self.rows.iter().any(|row| row.sequence.is_some()) {
+        let is_by_sequence = self.rows.iter().any(|row| row.sequence.is_some());
+        if is_by_sequence && share < MANY || self.sequences.is_empty() {
             return None;
         }
         let mut all = self.endings();

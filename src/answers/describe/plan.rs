@@ -21,6 +21,10 @@ pub struct DescribePlan {
     pub what: What,
 
     /// How outcomes are defined: sequence or terminal
+    ///
+    /// By `sequence`, the published one, a job that was evicted or requeued and then finished is
+    /// `other`; by `terminal`, its last event, it finished. `analyze` takes `terminal` for all logs
+    /// but the Google traces.
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "CLASSES", default_value_t, conflicts_with = "by_own_end")

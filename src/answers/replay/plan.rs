@@ -205,7 +205,7 @@ pub struct ReplayPlan {
     ///
     /// Counts tasks and gives waits, responses, bounded slowdowns and CPU time by group, under the
     /// first seed. The size of a job is the number of its tasks; in a log, the processors that it
-    /// requested.
+    /// held, or else requested.
     #[cfg_attr(feature = "cli", arg(long, value_name = "WHAT", value_enum))]
     pub group_by: Option<GroupedBy>,
 

@@ -104,8 +104,8 @@ const RULES_HELP: &str = "Rules to compare; --harmed applies to the first rule
 A rule is swept over its usual grid (for `events`: --thresholds), over a given grid \
 (`failures={2,3,5}`), or at one threshold (`failures=3`). `events+failures=3` requires both; \
 `events~priority=9~class=3` spares tasks by priority, class or `user=NAME` (with %2B for `+`, %2C \
-for `,`, %20 for a blank). The priority of a task is the last that its rows have; failures of tasks \
-that are spared do not count towards the limit of their job. A rule that ends a job condemns all of \
+for `,`, %20 for a blank). The priority of a task is the last that its rows have, its class and user \
+are those of its job in `job_events`; failures of tasks that are spared do not count towards the limit of their job. A rule that ends a job condemns all of \
 its tasks, including finished \
 tasks. A policy of `jobfate replay` takes any of these rules after `kill:`.
 

@@ -51,10 +51,10 @@ const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterd
 /// can write into it.
 ///
 /// --config names a TOML file with the whole analysis. It has a list `steps` and a section per
-/// command (`trace` for `ingest`, `describe`, `account`, `monthly`, `load`, `episodes`, `machines`, `sweep`, `predict`,
-/// `detect`, `replay`, `fairness`); the keys of a section are the options of its command. cpu,
-/// classes, window-end and open-attempts are in the section `definitions` and apply to all
-/// commands. Every analysis writes such a file with every setting, `analysis.toml` in --out.
+/// command (`trace` for `ingest`, `describe`, `account`, `monthly`, `load`, `episodes`, `machines`,
+/// `sweep`, `predict`, `detect`, `replay`, `fairness`), whose keys are the options of the command.
+/// cpu, classes, window-end and open-attempts are in the section `definitions`, for all commands.
+/// Every analysis writes such a file with every setting, `analysis.toml` in --out.
 ///
 /// Memory: 150 MB, and 170 bytes for each row of the tables of events and usage in the lake's
 /// largest bucket, per thread; in addition 500 bytes for each task that is replayed. If the trace

@@ -53,7 +53,10 @@ const fn figure(
     Figure { said, table, outcomes, column, kind }
 }
 
-const LOST: [&str; 3] = ["failed", "killed", "other"];
+const LOST: [&str; 5] = ["failed", "killed", "evicted", "lost", "other"];
+
+/// All but those with a figure of their own.
+const OTHERS: [&str; 5] = ["evicted", "lost", "pending", "unknown", "other"];
 
 const FIGURES: [Figure; 15] = [
     figure("jobs", JOBS, &[], "count", Kind::Count),
@@ -61,7 +64,7 @@ const FIGURES: [Figure; 15] = [
     figure("jobs that failed", JOBS, &["failed"], "share", Kind::Share),
     figure("jobs that were killed", JOBS, &["killed"], "share", Kind::Share),
     figure("jobs still running at the end", JOBS, &["running"], "share", Kind::Share),
-    figure("jobs with another outcome", JOBS, &["other"], "share", Kind::Share),
+    figure("jobs with another outcome", JOBS, &OTHERS, "share", Kind::Share),
     figure("CPU time of all outcomes", CPU, &[], "cpu", Kind::Amount),
     figure("CPU time of jobs still running at the end", CPU, &["running"], "share", Kind::Share),
     figure("CPU time of jobs that did not finish", CPU, &LOST, "share", Kind::Share),

@@ -73,7 +73,7 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     let unit = &answer.unit;
     let used = answer.meter.verb();
     let share = |outcome: &str| answer.sum_of(outcome, |row| row.share);
-    let known = ["killed", "failed", "other"].into_iter();
+    let known = ["killed", "failed", "evicted", "lost", "other"].into_iter();
     let lossy: Vec<&str> = known.filter(|outcome| 0.0 < share(outcome)).collect();
     let of_one = |outcome: &str| {
         let most = largest(answer, outcome).filter(|share| MOST <= *share);
@@ -181,6 +181,8 @@ fn jobs_of(outcome: &str) -> &'static str {
         "killed" => "killed jobs",
         "failed" => "failed jobs",
         "finished" => "finished jobs",
+        "evicted" => "evicted jobs",
+        "lost" => "lost jobs",
         _ => "jobs with another outcome",
     }
 }

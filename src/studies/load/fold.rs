@@ -358,7 +358,7 @@ impl Adding {
             counts.without_memory_request += u64::from(attempt.memory.is_none());
             counts.without_gpu_request += u64::from(attempt.gpus.is_none());
             counts.closed_with_job += u64::from(attempt.ended_by == EndedBy::Job);
-            counts.with_cpu_time += u64::from(attempt.cpu_used.is_some());
+            counts.with_cpu_time += u64::from(attempt.tells_cpu_time());
             if attempt.start_us < i64::MAX {
                 counts.left_censored += u64::from(self.windows.is_before(attempt.start_us));
                 counts.censored += u64::from(attempt.is_open());
