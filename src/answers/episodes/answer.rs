@@ -110,6 +110,9 @@ const CHANGED: f64 = 1.25;
 /// Part of all events of its kind from which on an episode is told first.
 const LEADS: f64 = 0.05;
 
+/// The same from which on an episode is a finding about the whole log.
+const STRIKES: f64 = 0.5;
+
 /// From this time of a trace without dates on, s, an instant is told by its day, as in charts.
 const DAYS_FROM_S: f64 = 3.0 * 86_400.0;
 
@@ -261,8 +264,9 @@ impl OfKind {
     /// The same as the first sentences, with what the cluster did.
     fn lead(&self, largest: &EpisodeRow) -> Option<String> {
         let (noun, of) = nouns(self);
-        let then = largest.then().map_or_else(String::new, |said| format!(". {}", capital(&said)));
-        let in_all = self.in_all().map_or_else(String::new, |all| format!(". In all, {all}"));
+        let then = largest.then().map_or_else(String::new, |said| format!("; {said}"));
+        let in_all = self.in_all();
+        let in_all = in_all.map_or_else(String::new, |all| format!(". Of all {noun}s, {all}"));
         let with = if largest.together_with.is_empty() {
             String::new()
         } else {
@@ -304,6 +308,12 @@ impl EpisodesAnswer {
         let others = all.iter().filter(|(kind, _)| Some(kind.what.as_str()) != lead);
         let others = others.filter_map(|(kind, row)| kind.line(row));
         Some(std::iter::once(first).chain(others).collect::<Vec<String>>().join(". "))
+    }
+
+    /// The sentences if an episode has half of all events of its kind or more.
+    pub(crate) fn striking(&self) -> Option<String> {
+        let strikes = |row: EpisodeRow| row.share.is_some_and(|share| STRIKES <= share);
+        self.rows.iter().any(strikes).then(|| self.sentence()).flatten()
     }
 
     /// What the names of ends mean that count less where attempts are counted.
@@ -394,8 +404,8 @@ mod tests {
         assert_eq!(
             answer.sentence().unwrap(),
             "970 of 1,000 failures of tasks (97.0 %, 37.3 times the mean) happened from 2017-01-01 00:00 to \
-            02:00 UTC, all in tasks of user honbu, 75.0 % in jobs that ended as FAILED. Running tasks fell \
-            from 85 to 31. In all, 98.2 % in 2 episodes. At the same time far more than usual: jobs \
+            02:00 UTC, all in tasks of user honbu, 75.0 % in jobs that ended as FAILED; running tasks fell \
+            from 85 to 31. Of all failures, 98.2 % in 2 episodes. At the same time far more than usual: jobs \
             submitted. Jobs submitted: 900 of 900 (100.0 %, 77 times the mean) from 2016-12-31 02:00 to \
             03:00 UTC, 90.0 % by user honbu. Tasks killed: 395 of 468 (84.4 %, 30.3 times the mean) within \
             67 s from 2016-12-31 04:01:00 UTC on, all in tasks of user honbu"
@@ -403,6 +413,7 @@ mod tests {
         let names = answer.names();
         assert_eq!(names[0].0, "tasks failed, tasks killed, tasks lost");
         assert!(names[0].1.contains("can be more than the attempts"), "{names:?}");
+        assert!(answer.striking().is_some_and(|said| said.starts_with("970 of 1,000")));
         answer.kinds = TableRows::default();
         assert!(answer.names().is_empty());
         assert_eq!(

@@ -1,6 +1,7 @@
-//! How full the cluster was.
+//! How full the cluster was, and what happened in it at once.
 
 use super::Told;
+use crate::answers::episodes::EpisodesAnswer;
 use crate::answers::load::{self, LoadAnswer, averaged};
 use crate::answers::sentences::{Capacity, capital, percent};
 use crate::digits::{grouped, grouped_decimal, lasting, six_digits};
@@ -70,6 +71,11 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
         {waits}{quiet}",
         percent(fullest),
     )))
+}
+
+/// An episode with half of all events of its kind or more, if there is one.
+pub(super) fn episode(stored: &Envelope) -> Option<Told> {
+    stored.found::<EpisodesAnswer>()?.striking().map(Told::Shown)
 }
 
 /// What shares are of, with the number of processors if it is always the same.

@@ -11,6 +11,7 @@
 //! |---|---|---|
 //! | [`fate::fate`] | What became of the jobs? | the share of each outcome that occurs, and what `other` consists of |
 //! | [`fate::waste`] | Where did the CPU time go? | CPU time by outcome; that of running jobs is open, not wasted |
+//! | [`cluster::episode`] | Did something unusual happen? | an episode with half of all failures, kills, ... or more |
 //! | [`kill::kill`] | Which kill rule to take? | the rule chosen on earlier jobs, tested on later ones |
 //! | [`detector::detector`] | Which straggler detector is worth having? | most time saved by copies |
 //! | [`policy::policy`] | Would another policy do better? | the lowest mean bounded slowdown, if it and the mean wait are 1 % lower |
@@ -32,7 +33,7 @@ use serde::Deserialize;
 use super::text::{caption, sentence_ends};
 use crate::answers::sentences::{meaning_of, most_of};
 use crate::answers::study::Topic;
-use crate::answers::{account, detect, fairness, list, load, replay, sweep};
+use crate::answers::{account, detect, episodes, fairness, list, load, replay, sweep};
 use crate::digits::{counted, lasting};
 use crate::results::Stored;
 use crate::results::envelope::{Envelope, Input, Measures, if_it_reads};
@@ -73,10 +74,11 @@ struct Rule {
     say: fn(&Envelope) -> Option<Told>,
 }
 
-static RULES: [Rule; 9] = [
+static RULES: [Rule; 10] = [
     Rule { asks: "What became of the jobs?", of: "classify-jobs", say: fate::fate },
     Rule { asks: "Where did the CPU time go?", of: account::KINDS[0].name, say: fate::waste },
     Rule { asks: "Where did the GPU time go?", of: account::KINDS[2].name, say: fate::waste },
+    Rule { asks: "Did something unusual happen?", of: episodes::KIND.name, say: cluster::episode },
     Rule {
         asks: "Which kill rule to take, and what does it cost?",
         of: sweep::KIND.name,
