@@ -178,7 +178,7 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
         assert_eq!(format!("{alone:?}"), format!("{found:?}"), "{name}, {cpu}");
     }
     let found = folded.load("load").unwrap();
-    let Intervals { length_us, start_us, end_us } = found.asked.at;
+    let Intervals { length_us, start_us, end_us, .. } = found.asked.at;
     assert_eq!((length_us, found.asked.by), (9_000_000_000, load::By::User));
     let alone = load::fold(&lake, windows, &found.asked).unwrap();
     assert_eq!(format!("{alone:?}"), format!("{found:?}"), "load, {cpu}");

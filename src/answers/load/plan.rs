@@ -27,8 +27,9 @@ const CELLS_MAX: usize = 4_000_000;
 pub struct LoadPlan {
     /// Length of an interval: 90s, 5m, 1h or 1d
     ///
-    /// A number without a unit is in seconds. The first interval begins with the first event of a
-    /// task, the last one ends with the window.
+    /// A number without a unit is in seconds. Intervals begin at whole multiples of it, such as whole
+    /// hours (UTC) of a log with dates. The first begins with the first event of a task, and the last
+    /// ends with the window.
     #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH", default_value = "5m"))]
     pub interval: Length,
 
@@ -155,8 +156,7 @@ impl UsedMemory {
 pub(in crate::answers) fn asked(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Asked> {
     plan.check().map_err(Usage)?;
     lake.require(Table::TaskEvents)?;
-    let [start_us, end_us] = span_of(lake, windows);
-    let at = Intervals { start_us, length_us: plan.interval.micros(), end_us };
+    let at = Intervals::at_multiples(span_of(lake, windows), plan.interval.micros());
     // Only the Google traces have priority bands.
     let usual = if lake.source().is_google() { By::PriorityBand } else { By::Outcome };
     let by = plan.by.unwrap_or(usual);

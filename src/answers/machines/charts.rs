@@ -64,7 +64,7 @@ fn columns(fleet: &Fleet) -> Intervals {
     let has_date = digits::is_date(micros_to_seconds(start_us));
     let start_us = if has_date { start_us.min(end_us - 1) } else { 0 };
     let end_us = end_us.max(start_us + 1);
-    Intervals { start_us, length_us: ((end_us - start_us) / COLUMNS).max(1), end_us }
+    Intervals::new([start_us, end_us], ((end_us - start_us) / COLUMNS).max(1))
 }
 
 /// Seconds of a day.

@@ -59,7 +59,7 @@ impl Asked {
             span.flat_map(|span| without_gaps(lake, What::ALL[idx].table(), span)).collect()
         });
         let tasks = spans[What::Failed as usize];
-        Ok(Self { at: Intervals { start_us, length_us, end_us }, known, since_us, tasks })
+        Ok(Self { at: Intervals::new([start_us, end_us], length_us), known, since_us, tasks })
     }
 
     /// The part of a time from the first instant of tasks on.

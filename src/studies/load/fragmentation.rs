@@ -505,7 +505,7 @@ mod tests {
             length_us in 1_i64..50,
             cuts in 1_i64..5,
         ) {
-            let at = Intervals { start_us: 0, length_us, end_us: 100 };
+            let at = Intervals::new([0, 100], length_us);
             let mut sums = [(); 4].map(|()| Amounts::new(at.count()));
             for number in 0..cuts {
                 let [from_us, to_us] = [number, number + 1].map(|part| part * 100 / cuts);

@@ -15,10 +15,14 @@ use serde::Serialize;
 
 use crate::units::{CpuRate, CpuTime, micros_to_seconds};
 
-/// Adjacent intervals; the last one ends with the span.
+/// Adjacent intervals; the first begins and the last ends with the span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Intervals {
-    /// Start of the first interval, µs.
+    /// Further intervals begin at multiples of the length after this instant, which is less than one
+    /// length before the span, µs.
+    #[serde(skip)]
+    origin_us: i64,
+    /// Start of the span, µs.
     pub start_us: i64,
     /// Length of an interval, µs.
     pub length_us: i64,
@@ -27,22 +31,37 @@ pub struct Intervals {
 }
 
 impl Intervals {
+    /// Intervals of a span, all but the last of the same length.
+    pub const fn new([start_us, end_us]: [i64; 2], length_us: i64) -> Self {
+        Self { origin_us: start_us, start_us, length_us, end_us }
+    }
+
+    /// Intervals that begin at multiples of their length, such as whole hours, except for the first.
+    pub const fn at_multiples([start_us, end_us]: [i64; 2], length_us: i64) -> Self {
+        let origin_us = start_us - start_us.rem_euclid(length_us);
+        Self { origin_us, start_us, length_us, end_us }
+    }
+
     /// The first interval that begins at an instant or later; it may be past the last one.
     pub fn first_from(&self, at_us: i64) -> usize {
-        let begun = usize::try_from((at_us - self.start_us).max(0)).unwrap_or(usize::MAX);
+        if at_us <= self.start_us {
+            return 0;
+        }
+        let begun = usize::try_from(at_us - self.origin_us).unwrap_or(usize::MAX);
         begun.div_ceil(usize::try_from(self.length_us).unwrap_or(usize::MAX))
     }
 
     /// The number of intervals, at least one.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below 1")]
     pub fn count(&self) -> usize {
-        let whole = self.end_us.saturating_sub(self.start_us).max(1);
+        let whole = self.end_us.max(self.start_us).saturating_sub(self.origin_us).max(1);
         ((whole - 1) / self.length_us + 1) as usize
     }
 
     /// The start of an interval, µs.
     pub fn start_of(&self, idx: usize) -> i64 {
-        self.start_us + i64::try_from(idx).expect("a span has few intervals") * self.length_us
+        let begun_us = i64::try_from(idx).expect("a span has few intervals") * self.length_us;
+        (self.origin_us + begun_us).max(self.start_us)
     }
 
     /// The end of an interval, µs.
@@ -59,7 +78,7 @@ impl Intervals {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below 0")]
     pub fn of(&self, time_us: i64) -> Option<usize> {
         let is_within = (self.start_us..=self.end_us).contains(&time_us);
-        let idx = || ((time_us - self.start_us) / self.length_us) as usize;
+        let idx = || ((time_us - self.origin_us) / self.length_us) as usize;
         is_within.then(|| idx().min(self.count() - 1))
     }
 }
@@ -128,13 +147,22 @@ mod tests {
     #[test]
     fn intervals_meet_and_the_last_is_cut() {
         //  [0    10)[10    20)[20 25]
-        let at = Intervals { start_us: 0, length_us: 10, end_us: 25 };
+        let at = Intervals::new([0, 25], 10);
         assert_eq!(at.count(), 3);
         assert_eq!([at.start_of(2), at.end_of(2)], [20, 25]);
         assert_eq!([0, 9, 10, 25].map(|time| at.of(time)), [Some(0), Some(0), Some(1), Some(2)]);
         assert_eq!([-1, 26, i64::MAX].map(|time| at.of(time)), [None; 3]);
         // A span of length zero is one interval of length zero.
-        let none = Intervals { start_us: 7, length_us: 10, end_us: 7 };
+        //  7 [10    20)[20 25]
+        let at = Intervals::at_multiples([7, 25], 10);
+        assert_eq!((at.count(), [0, 1, 2].map(|idx| at.start_of(idx))), (3, [7, 10, 20]));
+        assert_eq!([0, 1, 2].map(|idx| at.end_of(idx)), [10, 20, 25]);
+        assert_eq!(
+            [6, 7, 9, 10, 25].map(|time| at.of(time)),
+            [None, Some(0), Some(0), Some(1), Some(2)]
+        );
+        assert_eq!([0, 7, 8, 10, 11].map(|time| at.first_from(time)), [0, 0, 1, 1, 2]);
+        let none = Intervals::new([7, 7], 10);
         assert_eq!((none.count(), none.length_s(0), none.of(7)), (1, 0.0, Some(0)));
     }
 
@@ -142,17 +170,26 @@ mod tests {
         #[test]
         fn an_interval_holds_what_lies_in_it(
             length_us in 1_i64..40,
-            end_us in 1_i64..200,
-            stretches in prop::collection::vec((-20_i64..220, 0_i64..150, 0_u8..5), 0..20),
+            start_us in 0_i64..60,
+            lasts_us in 1_i64..200,
+            is_whole in any::<bool>(),
+            stretches in prop::collection::vec((-20_i64..280, 0_i64..150, 0_u8..5), 0..20),
         ) {
-            let at = Intervals { start_us: 0, length_us, end_us };
+            let span = [start_us, start_us + lasts_us];
+            let begin = if is_whole { Intervals::at_multiples } else { Intervals::new };
+            let at = begin(span, length_us);
             let mut amounts = Amounts::new(at.count());
             // Instant by instant, and one half at a time.
             let mut expected = vec![0_i64; at.count()];
+            let place = |instant: i64| if is_whole {
+                instant / length_us - start_us / length_us
+            } else {
+                (instant - start_us) / length_us
+            };
             for &(from, length, halves) in &stretches {
                 amounts.add(&at, [from, from + length], CpuRate::new(f32::from(halves) / 2.0));
-                for instant in from.max(0)..(from + length).min(end_us) {
-                    expected[usize::try_from(instant / length_us).unwrap()] += i64::from(halves);
+                for instant in from.max(span[0])..(from + length).min(span[1]) {
+                    expected[usize::try_from(place(instant)).unwrap()] += i64::from(halves);
                 }
             }
             let found = amounts.integrals(&at);

@@ -76,7 +76,7 @@ impl Sample {
     /// Chooses from the machines in service during the span.
     pub(super) fn of(up: &[UpTime], span: &Intervals) -> Self {
         let length_us = (span.end_us - span.start_us).max(1);
-        let at = Intervals { length_us: (length_us - 1) / PIECES + 1, ..*span };
+        let at = Intervals::new([span.start_us, span.end_us], (length_us - 1) / PIECES + 1);
         // The last entry of each machine: times are sorted by machine and time.
         let mut last: Vec<UpTime> = Vec::new();
         for time in
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn every_kth_machine_by_capacity_is_in_the_sample() {
-        let span = Intervals { start_us: 100, length_us: 7, end_us: 1060 };
+        let span = Intervals::new([100, 1060], 7);
         // 100 machines of two sizes, the larger ones with the smaller ids, and one that left before
         // the span.
         let mut all: Vec<UpTime> =
@@ -202,7 +202,7 @@ mod tests {
             runs in prop::collection::vec((0_i64..5, 0_i64..250, 1_i64..150, 0_u8..5), 1..25),
             leaves in 1_i64..192,
         ) {
-            let span = Intervals { start_us: 0, length_us: 50, end_us: 192 };
+            let span = Intervals::new([0, 192], 50);
             let machines: Vec<UpTime> =
                 (0..3).map(|id| up(id, [0, if id == 1 { leaves } else { 400 }], 2.0)).collect();
             let sample = Sample::of(&machines, &span);

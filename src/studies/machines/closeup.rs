@@ -161,7 +161,7 @@ impl Sums {
 pub fn intervals(lake: &Lake, windows: Windows) -> Intervals {
     let start_us = first_event_us(lake).min(windows.task_end_us);
     let whole = windows.task_end_us - start_us;
-    Intervals { start_us, length_us: (whole / INTERVALS).max(1), end_us: windows.task_end_us }
+    Intervals::new([start_us, windows.task_end_us], (whole / INTERVALS).max(1))
 }
 
 /// Describes machines in the given order; none without `task_events`.
@@ -256,7 +256,7 @@ mod tests {
     fn requests_count_once_the_cpu_of_the_machine_is_known() {
         //  CPU       unknown   |---- 1 ----|
         //  requests      |--- 0.5 ---|            of an attempt from 50 to 150 µs
-        let at = Intervals { start_us: 0, length_us: 40, end_us: 200 };
+        let at = Intervals::new([0, 200], 40);
         let up = |from_us, to_us, cpu| UpTime {
             machine_id: 7,
             from_us,
