@@ -16,13 +16,17 @@ pub(super) fn requests(key: &str, fates: &[FateRow]) -> RecordBatch {
 
 /// The same by size, with the user of most of these jobs.
 pub(super) fn sizes(sums: &JobSums) -> RecordBatch {
-    let most = sums.most_by_size();
-    named_fates("size", "Tasks of the job; processors for a log", &sums.by_size())
+    let frame = named_fates("size", "Tasks of the job; processors for a log", &sums.by_size());
+    with_most(frame, &sums.most_by_size()).batch()
+}
+
+/// Adds the user with most of the jobs with a wait, in each row.
+pub(crate) fn with_most(frame: Frame, most: &[Option<(&str, u64)>]) -> Frame {
+    frame
         .maybe_text("most_user", most.iter().map(|most| most.map(|most| most.0)))
         .about("The user with most of the jobs with a wait")
         .maybe_count("most_user_jobs", most.iter().map(|most| most.map(|most| most.1)))
         .about("That user's jobs with a wait")
-        .batch()
 }
 
 /// The same by user, compared with others whose jobs are alike.

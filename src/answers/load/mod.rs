@@ -21,7 +21,7 @@ use crate::results::shares::{Share, share};
 
 pub use answer::{LevelChange, LoadAnswer, LoadRow, OfSize, Totals, WholeFrom};
 pub(crate) use answer::{WAITS_MIN, averaged, longest_wait, share_of};
-pub(crate) use fates::fate_columns;
+pub(crate) use fates::{fate_columns, with_most};
 pub use length::{Length, LengthError};
 pub use loaded::{Loaded, load};
 pub(super) use plan::asked;

@@ -322,11 +322,12 @@ impl MonthlyAnswer {
         let queue = if longest.queue == UNKNOWN { "" } else { queue.as_str() };
         (self.wait_s_median? < median).then(|| {
             format!(
-                ". Jobs of {} {processors}{queue} waited longest: {} s in the median, {} jobs (of sizes and \
+                ". Jobs of {} {processors}{queue} waited longest: {} s in the median, {} jobs{} (of sizes and \
                 queues with {WAITS_MIN} jobs or more)",
                 longest.size,
                 six_digits(median),
-                grouped(longest.jobs_with_wait)
+                grouped(longest.jobs_with_wait),
+                longest.mostly_of().unwrap_or_default()
             )
         })
     }

@@ -3,7 +3,7 @@
 use arrow::record_batch::RecordBatch;
 
 use super::units::{by_use, hours};
-use crate::answers::load::fate_columns;
+use crate::answers::load::{fate_columns, with_most};
 use crate::facts::jobs::TERMINAL_OUTCOMES;
 use crate::results::frame::Frame;
 use crate::studies::load::jobs::FateRow;
@@ -136,7 +136,7 @@ pub(super) fn waits(monthly: &Monthly) -> RecordBatch {
         .about("Queue of the job, which is the partition of a Slurm log")
         .text("size", fates.iter().map(|row| row.name.as_str()))
         .about("Processors of the job");
-    fate_columns(frame, &fates).batch()
+    with_most(fate_columns(frame, &fates), &monthly.most_in_waits()).batch()
 }
 
 /// How jobs ended, and why; in each outcome the reasons with most CPU time first.

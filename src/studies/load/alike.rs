@@ -38,15 +38,15 @@ impl Compared {
 
 /// Waits by queue and user.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Alike(BTreeMap<String, BTreeMap<String, OfUser>>);
+pub(in crate::studies) struct Alike(BTreeMap<String, BTreeMap<String, OfUser>>);
 
 impl Alike {
     /// Adds the wait of a job.
-    pub(super) fn add(&mut self, queue: &str, user: &str, class: usize, wait_us: i64) {
+    pub(in crate::studies) fn add(&mut self, queue: &str, user: &str, class: usize, wait_us: i64) {
         entry(entry(&mut self.0, queue), user)[class].push(wait_us);
     }
 
-    pub(super) fn merge(&mut self, other: Self) {
+    pub(in crate::studies) fn merge(&mut self, other: Self) {
         for (queue, users) in other.0 {
             let own = self.0.entry(queue).or_default();
             for (user, classes) in users {
@@ -57,7 +57,7 @@ impl Alike {
     }
 
     /// Drops all waits.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::studies) fn clear(&mut self) {
         self.0.clear();
     }
 
@@ -66,10 +66,15 @@ impl Alike {
         self.0.keys().any(|queue| queue != UNKNOWN)
     }
 
-    /// The user with most jobs of a class of sizes, and their number.
-    pub(super) fn most_of(&self, class: usize) -> Option<(&str, u64)> {
+    /// The user with most jobs of a class of sizes, in one queue or in all, and their number.
+    pub(in crate::studies) fn most_of(
+        &self,
+        queue: Option<&str>,
+        class: usize,
+    ) -> Option<(&str, u64)> {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        for (user, classes) in self.0.values().flatten() {
+        let queues = self.0.iter().filter(|(own, _)| queue.is_none_or(|queue| queue == *own));
+        for (user, classes) in queues.flat_map(|(_, users)| users) {
             *counts.entry(user).or_default() += classes[class].len() as u64;
         }
         let counts = counts.into_iter().filter(|&(_, count)| 0 < count);

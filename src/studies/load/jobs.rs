@@ -61,6 +61,11 @@ pub(in crate::studies) struct Times {
 }
 
 impl Times {
+    /// The wait, µs, if known.
+    pub(in crate::studies) const fn wait_us(self) -> Option<i64> {
+        self.wait_us
+    }
+
     pub(in crate::studies) fn of(job: &Job, windows: Windows, suspended: Suspended) -> Self {
         let begun_before = windows.has_begun_before(job.first_event_us);
         let start_us = job.first_schedule_us.filter(|&start| start < i64::MAX);
@@ -100,6 +105,10 @@ impl Fates {
         self.waits_us.extend(other.waits_us);
         self.runs_us.extend(other.runs_us);
         self.ended_us.extend(other.ended_us);
+    }
+
+    pub(in crate::studies) const fn has_jobs(&self) -> bool {
+        0 < self.jobs
     }
 
     /// Drops all waits.
@@ -298,7 +307,7 @@ impl JobSums {
     /// [`JobSums::by_size`]; `None` without such a job.
     pub fn most_by_size(&self) -> Vec<Option<(&str, u64)>> {
         let classes = self.sizes.iter().enumerate().filter(|(_, fates)| 0 < fates.jobs);
-        classes.map(|(class, _)| self.alike.most_of(class)).collect()
+        classes.map(|(class, _)| self.alike.most_of(None, class)).collect()
     }
 
     /// By the total CPU that a job's tasks request (not for a log, where the size shows it), or by

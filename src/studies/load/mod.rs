@@ -26,6 +26,7 @@ pub mod sizes;
 pub mod strips;
 mod sums;
 
+pub(in crate::studies) use alike::Alike;
 pub use alike::Compared;
 pub use capacity::{Capacity, span_of};
 pub(in crate::studies) use fold::waits;

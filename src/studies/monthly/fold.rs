@@ -213,7 +213,11 @@ impl<'a> Bucket<'a> {
         entry(&mut monthly.users, user).0.add_job(has_finished, user, times);
         monthly.ends.entry(self.end(Some(job))).or_default().jobs += 1;
         if let size @ 1.. = whole(of_tasks.cpu) {
-            entry(&mut monthly.queues, queue)[size_class(size).0].add(times);
+            let class = size_class(size).0;
+            entry(&mut monthly.queues, queue)[class].add(times);
+            if let Some(wait_us) = times.wait_us() {
+                monthly.alike.add(queue, user, class, wait_us);
+            }
         }
     }
 

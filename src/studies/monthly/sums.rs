@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::zone::Month;
+use crate::studies::load::Alike;
 use crate::studies::load::jobs::{FateRow, Fates, Times};
 use crate::studies::load::sizes::CLASSES;
 use crate::studies::quantile;
@@ -158,6 +159,8 @@ pub struct Monthly {
     pub users: BTreeMap<String, (Sums, BTreeMap<String, CpuTime>)>,
     /// By queue and class of sizes.
     pub(super) queues: BTreeMap<String, [Fates; CLASSES.len()]>,
+    /// Whose jobs these are.
+    pub(super) alike: Alike,
     /// By outcome (by the last terminal event) and reason.
     pub ends: BTreeMap<(u8, String), Ends>,
     /// By queue.
@@ -191,6 +194,7 @@ impl Monthly {
             let own = self.queues.entry(queue).or_default();
             own.iter_mut().zip(classes).for_each(|(own, others)| own.merge(others));
         }
+        self.alike.merge(other.alike);
         for (key, ends) in other.ends {
             let own = self.ends.entry(key).or_default();
             own.jobs += ends.jobs;
@@ -238,11 +242,21 @@ impl Monthly {
 
     /// Waits and runs by queue and class of sizes; empty classes are left out.
     pub fn waits(&self) -> Vec<(&str, FateRow)> {
-        let of = |(queue, classes): (_, &[Fates; CLASSES.len()])| -> Vec<(&str, FateRow)> {
-            let rows = classes.iter().zip(CLASSES).map(|(fates, class)| fates.row(class.1));
-            rows.filter(|row| 0 < row.jobs).map(|row| (queue, row)).collect()
-        };
-        self.queues.iter().flat_map(|(queue, classes)| of((queue.as_str(), classes))).collect()
+        self.classes().map(|(queue, class, fates)| (queue, fates.row(CLASSES[class].1))).collect()
+    }
+
+    /// The user with most of the jobs with a wait in each row of [`Monthly::waits`], and their number.
+    pub fn most_in_waits(&self) -> Vec<Option<(&str, u64)>> {
+        let classes = self.classes();
+        classes.map(|(queue, class, _)| self.alike.most_of(Some(queue), class)).collect()
+    }
+
+    /// The queues and classes of sizes with jobs.
+    fn classes(&self) -> impl Iterator<Item = (&str, usize, &Fates)> {
+        let all = self.queues.iter().flat_map(|(queue, classes)| {
+            classes.iter().enumerate().map(move |(class, fates)| (queue.as_str(), class, fates))
+        });
+        all.filter(|(_, _, fates)| fates.has_jobs())
     }
 
     /// Drops all waits, for a log that records none.
@@ -251,6 +265,7 @@ impl Monthly {
         let users = self.users.values_mut().map(|user| &mut user.0);
         let sums = accounts.chain(users).map(|sums| &mut sums.fates);
         sums.chain(self.queues.values_mut().flatten()).for_each(Fates::without_waits);
+        self.alike.clear();
     }
 }
 
