@@ -14,8 +14,7 @@ use crate::units::{AFTER_TRACE_US, micros_to_seconds};
 
 /// What became of the job, in words.
 fn outcome(job: &JobDetail, ends: Ends) -> String {
-    let [by_sequence, by_end] =
-        [&job.outcome_by_sequence, &job.outcome_by_last_event].map(|name| escape(name));
+    let [counted_as, by_end] = [job.outcome(), &job.outcome_by_last_event].map(escape);
     if ends == Ends::Assumed {
         return "The log does not record how it ended".to_owned();
     }
@@ -30,10 +29,10 @@ fn outcome(job: &JobDetail, ends: Ends) -> String {
         "unknown" => "Its end is not known".to_owned(),
         other => format!("It was {other}"),
     };
-    if by_sequence == by_end {
+    if counted_as == by_end {
         return ended;
     }
-    format!("{ended}, and counts as \"{by_sequence}\" by its exact sequence of events")
+    format!("{ended}, and counts as \"{counted_as}\" by its exact sequence of events")
 }
 
 /// The names of the events of a short sequence: `014: SUBMIT, SCHEDULE, FINISH`.

@@ -48,7 +48,7 @@ pub(super) fn table(jobs: &[&JobDetail], ends: Ends) -> String {
     let row = |job: &&JobDetail| {
         let id = job.job_id.to_string();
         let outcome = match ends {
-            Ends::Known => job.outcome_by_sequence.as_ref(),
+            Ends::Known => job.outcome(),
             Ends::Assumed => "not recorded",
         };
         vec![

@@ -14,6 +14,8 @@ use super::links::of_kind;
 use super::text::{escape, instant};
 use super::text::{percent_said, sentence};
 use crate::answers::sentences::Ends;
+#[cfg(feature = "serve")]
+use crate::answers::sentences::capital;
 use crate::answers::sweep::{JobDetails, UserOutcomes};
 #[cfg(feature = "serve")]
 use crate::charts::{Area, AreaChart, Bar, BarChart, Chart, Tone, outcome_tone, svg_of};
@@ -26,6 +28,7 @@ use crate::results::kind::Pages;
 use crate::results::missing::Missing;
 use crate::schema::Table;
 use crate::studies::named::Named;
+use crate::studies::outcomes::Classes;
 #[cfg(feature = "serve")]
 use crate::units::AFTER_TRACE_US;
 
@@ -38,6 +41,7 @@ pub(super) struct Outcomes<'a> {
     known_s: Option<f64>,
     /// Whether it is recorded how jobs ended.
     pub(super) ends: Ends,
+    classes: Classes,
 }
 
 /// The time between the first and the last event of a table that a result was made from, s.
@@ -49,6 +53,14 @@ fn span_of(result: &Stored, table: Table) -> Option<f64> {
 /// What `other` is, below a table of outcomes.
 const OTHER: &str = "<p class=\"source\">Other: killed before the start, evicted, run several times, or \
     without a recorded SUBMIT.</p>\n";
+
+/// How outcomes are defined, in words.
+const fn how(classes: Classes) -> &'static str {
+    match classes {
+        Classes::Sequence => "by their exact sequence of events",
+        Classes::Terminal => "by their last event",
+    }
+}
 
 /// That jobs are known for longer than usage, if so, as a sentence.
 pub(crate) fn known_for(jobs_s: Option<f64>, used_s: Option<f64>) -> Option<String> {
@@ -67,10 +79,11 @@ impl<'a> Outcomes<'a> {
     pub(super) fn of(results: &'a [Stored]) -> Self {
         let known_s = of_kind(results, Pages::Jobs).next();
         let known_s = known_s.and_then(|result| span_of(result, Table::JobEvents));
-        let details = of_kind(results, Pages::Jobs).filter_map(Stored::found::<JobDetails>);
+        let details = || of_kind(results, Pages::Jobs).filter_map(Stored::found::<JobDetails>);
+        let classes = details().next().map_or_else(Classes::default, |found| found.classes);
         let mut users: FxHashMap<&str, &Named<u64>> = FxHashMap::default();
         let mut all: Vec<(&str, u64)> = Vec::new();
-        for UserOutcomes { user, outcomes } in details.flat_map(|found| &found.users) {
+        for UserOutcomes { user, outcomes } in details().flat_map(|found| &found.users) {
             users.insert(user, outcomes);
             for (outcome, &count) in outcomes.iter() {
                 match all.iter_mut().find(|known| known.0 == outcome) {
@@ -80,7 +93,7 @@ impl<'a> Outcomes<'a> {
             }
         }
         let ends = of_kind(results, Pages::Jobs).next().map_or(Ends::Known, super::jobs::ends_of);
-        Self { users, all, known_s, ends }
+        Self { users, all, known_s, ends, classes }
     }
 
     /// The outcomes of the jobs of a user, as HTML; empty if they are not known. `usage` is the result
@@ -139,7 +152,7 @@ impl<'a> Outcomes<'a> {
         format!(
             "<h2>What became of the jobs</h2>\n<p>{}.{known}</p>\n{}{other}",
             sentence(&said),
-            html::table("Jobs by outcome, by their exact sequence of events", &header, &rows)
+            html::table(&format!("Jobs by outcome, {}", how(self.classes)), &header, &rows)
         )
     }
 }
@@ -149,6 +162,8 @@ impl<'a> Outcomes<'a> {
 pub(crate) struct JobsOfUser<'a> {
     /// Jobs by outcome.
     pub outcomes: &'a [(&'static str, u64)],
+    /// How outcomes are defined.
+    pub classes: Classes,
     /// First SCHEDULE and last event of each job that was scheduled, µs.
     pub spans: &'a [[i64; 2]],
     /// That jobs are known for longer than usage, if so.
@@ -172,7 +187,7 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
     let mut html = format!("<p class=\"answer\">{}.{span}</p>\n", sentence(&said));
     let bars = BarChart {
         title: format!("Jobs of user {user} by outcome"),
-        caption: "By their exact event sequence.".to_owned(),
+        caption: format!("{}.", capital(how(jobs.classes))),
         value_axis: "jobs".to_owned(),
         bars: known
             .iter()
@@ -276,7 +291,13 @@ mod tests {
         assert!(running(&[[i64::MAX, i64::MAX]], none, "u").is_none());
         let outcomes = [("finished", 1), ("failed", 3), ("other", 0)];
         let html = drawings(
-            &JobsOfUser { outcomes: &outcomes, spans: &[], known: None, missing: none },
+            &JobsOfUser {
+                outcomes: &outcomes,
+                classes: Classes::Sequence,
+                spans: &[],
+                known: None,
+                missing: none,
+            },
             "<u>",
         );
         assert!(html.contains("Of 4 jobs, 75.0&nbsp;% failed, 25.0&nbsp;% finished."), "{html}");
@@ -291,6 +312,7 @@ mod tests {
             all: vec![("finished", 9), ("failed", 3)],
             known_s: Some(29.0 * 86_400.0),
             ends: Ends::Known,
+            classes: Classes::Sequence,
         };
         let html = outcomes.beside("a", Some(90_800.0));
         let known =

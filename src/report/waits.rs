@@ -25,8 +25,22 @@ pub(super) struct OfUser {
     jobs_ended: u64,
     wait_s_median: Option<f64>,
     slowdown_median: Option<f64>,
-    jobs_compared: u64,
+    /// `None` in results of older versions.
+    jobs_compared: Option<u64>,
     waited_longer_than: Option<f64>,
+}
+
+impl OfUser {
+    /// The part of the others' like jobs that waited less, if enough jobs are compared.
+    fn longer(&self) -> Option<f64> {
+        let is_enough = self.jobs_compared.is_some_and(|jobs| Waits::JOBS_MIN <= jobs);
+        self.waited_longer_than.filter(|_| is_enough)
+    }
+
+    /// Whether its typical job waits long.
+    fn waits_long(&self) -> bool {
+        self.wait_s_median.is_some_and(|wait_s| Waits::LONG_S <= wait_s)
+    }
 }
 
 /// The jobs of each user, by its name; empty if the load was not computed, or no wait is known.
@@ -42,7 +56,7 @@ impl Waits {
     pub(super) const HEADER: [&'static str; 4] = [
         "jobs submitted",
         "median wait of jobs",
-        "waited longer than (of like jobs of others)",
+        "similar jobs of others that waited less",
         "median bounded slowdown of jobs",
     ];
 
@@ -89,7 +103,7 @@ impl Waits {
         let own = self.users.get(user);
         let jobs = own.map_or_else(|| Cell::name(""), |own| Cell::of(&own.jobs.to_string()));
         let wait = Cell::lasting(own.and_then(|own| own.wait_s_median));
-        let longer = own.and_then(|own| own.waited_longer_than);
+        let longer = own.and_then(OfUser::longer);
         let longer = longer.map_or_else(String::new, |share| share.to_string());
         let slowdown = own.and_then(|own| own.slowdown_median).unwrap_or(f64::NAN);
         [jobs, wait, Cell::share(&longer), Cell::rounded(slowdown)]
@@ -99,7 +113,7 @@ impl Waits {
     pub(super) fn facts(&self, user: &str) -> Vec<(&'static str, String)> {
         let Some(own) = self.users.get(user) else { return Vec::new() };
         let wait = own.wait_s_median.map(|wait_s| (Self::HEADER[1], lasting(wait_s)));
-        let longer = own.waited_longer_than.map(|part| (Self::HEADER[2], percent(part)));
+        let longer = own.longer().map(|part| (Self::HEADER[2], percent(part)));
         std::iter::once((Self::HEADER[0], grouped(own.jobs))).chain(wait).chain(longer).collect()
     }
 
@@ -148,28 +162,30 @@ impl Waits {
             Some((self.users.get(&user.user)?, share))
         });
         let known: Vec<(&OfUser, f64)> = known.collect();
-        let said = self.of_alike(&known, noun, queue).or_else(|| Self::of_medians(&known, noun));
+        let knows_alike = self.users.values().any(|own| own.jobs_compared.is_some());
+        let said = self.of_alike(&known, noun, queue);
+        let said = said.or_else(|| Self::of_medians(&known, noun, knows_alike));
         said.map_or_else(String::new, |said| format!("<p>{}</p>\n", escape(&said)))
     }
 
     /// The comparison with like jobs of others; `None` if fewer than two users have enough of them.
     fn of_alike(&self, known: &[(&OfUser, f64)], noun: &str, queue: &str) -> Option<String> {
-        let compared = known.iter().filter_map(|&(own, share)| {
-            let longer = own.waited_longer_than.filter(|_| Self::JOBS_MIN <= own.jobs_compared)?;
-            Some((longer, own, share))
-        });
+        let compared = known.iter().filter_map(|&(own, share)| Some((own.longer()?, own, share)));
         let mut compared: Vec<(f64, &OfUser, f64)> = compared.collect();
         compared.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let [longest, .., shortest] = compared.as_slice() else { return None };
-        let is_long =
-            |of: &(f64, &OfUser, f64)| of.1.wait_s_median.is_some_and(|s| Self::LONG_S <= s);
-        let verdict = if !compared.iter().any(is_long) {
-            "No user waited long for the typical job".to_owned()
-        } else if Self::LONGER <= longest.0 && is_long(longest) {
-            "Waits were not even, and the log does not say who was entitled to more".to_owned()
-        } else {
-            "It is not shown that anybody was put back".to_owned()
+        let [first, .., shortest] = compared.as_slice() else { return None };
+        let is_late = |of: &&(f64, &OfUser, f64)| Self::LONGER <= of.0 && of.1.waits_long();
+        // Of those who waited longer than others, the one with most use.
+        let late = compared.iter().filter(is_late);
+        let late = late.max_by(|one, other| one.2.total_cmp(&other.2));
+        let verdict = match late {
+            Some(_) => "Waits were not even, and the log does not say who was entitled to more",
+            None if compared.iter().any(|of| of.1.waits_long()) => {
+                "It is not shown that anybody had to wait longer than others"
+            }
+            None => "No user waited long for the typical job",
         };
+        let longest = late.unwrap_or(first);
         let alike = if self.has_queues {
             format!("in the same {queue} and of about the same size")
         } else {
@@ -177,10 +193,12 @@ impl Waits {
         };
         let of = |(longer, own, share): &(f64, &OfUser, f64)| {
             format!(
-                "jobs of {} waited longer than {} of them ({}, median wait {}; {} of the {noun})",
+                "jobs of {} waited longer than {} of them ({} of {} compared; median wait of all {}; {} of \
+                the {noun})",
                 short(user_name(&own.user)),
                 percent(*longer),
-                counted(own.jobs_compared, "job"),
+                grouped(own.jobs_compared.unwrap_or(0)),
+                counted(own.jobs, "job"),
                 own.wait_s_median.map_or_else(|| "unknown".to_owned(), lasting),
                 percent(*share)
             )
@@ -197,7 +215,7 @@ impl Waits {
     }
 
     /// Whose jobs waited longest and shortest in the median; `None` if all waited equally long.
-    fn of_medians(known: &[(&OfUser, f64)], noun: &str) -> Option<String> {
+    fn of_medians(known: &[(&OfUser, f64)], noun: &str, knows_alike: bool) -> Option<String> {
         let known = known.iter().filter(|(own, _)| Self::JOBS_MIN <= own.jobs_with_wait);
         let known = known.filter_map(|&(own, share)| Some((own.wait_s_median?, own, share)));
         let mut known: Vec<(f64, &OfUser, f64)> = known.collect();
@@ -217,8 +235,10 @@ impl Waits {
         };
         let verdict = if longest.0 < Self::LONG_S {
             "No user waited long for the typical job"
+        } else if knows_alike {
+            "Waits can hardly be compared: few users have jobs like those of others"
         } else {
-            "Waits cannot be compared, since users hardly share queues and sizes of jobs"
+            "Waits differ, and so may what users ask for"
         };
         Some(format!(
             "Was it fair? {verdict}. Of the {} with {} of the {noun} or more and {} jobs or more that \
@@ -294,7 +314,7 @@ mod tests {
     fn users_are_compared_by_jobs_that_are_alike() {
         let users = [used("a", 0.5), used("b", 0.4), used("c", 0.091), used("d", 0.009)];
         let alike = |user: &str, jobs: u64, wait_s: f64, longer: f64| OfUser {
-            jobs_compared: jobs,
+            jobs_compared: Some(jobs),
             waited_longer_than: Some(longer),
             ..own(user, jobs + 1, wait_s)
         };
@@ -312,12 +332,14 @@ mod tests {
             said((7200.0, 0.75)),
             "<p>Was it fair? Waits were not even, and the log does not say who was entitled to more. \
             Compared with jobs of others in the same partition and of about the same size, jobs of a \
-            waited longer than 75.0 % of them (20 jobs, median wait 2 h; 50.0 % of the CPU time), jobs of \
-            b waited longer than 25.0 % of them (10 jobs, median wait 30 s; 40.0 % of the CPU time). 2 users \
+            waited longer than 75.0 % of them (20 of 21 jobs compared; median wait of all 2 h; 50.0 % of the CPU time), jobs of \
+            b waited longer than 25.0 % of them (10 of 11 jobs compared; median wait of all 30 s; 40.0 % of the CPU time). 2 users \
             with 1.0 % of the CPU time or more and 10 such jobs or more are compared; 50 % would be \
             even.</p>\n"
         );
-        assert!(said((7200.0, 0.74)).contains("not shown that anybody was put back"));
+        assert!(
+            said((7200.0, 0.74)).contains("not shown that anybody had to wait longer than others")
+        );
         assert!(said((59.0, 0.9)).contains("No user waited long for the typical job"));
         let by_size = Waits::from_rows(rows((60.0, 0.9)), false).said(&users, NOUNS);
         assert!(by_size.contains("of others of about the same size, jobs of a"), "{by_size}");
@@ -327,14 +349,14 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_and_the_shortest_waits_are_told_if_no_jobs_are_alike() {
+    fn medians_are_told_if_no_jobs_are_alike() {
         let rows =
             vec![own("a", 20, 7200.0), own("b", 10, 30.0), own("c", 9, 0.0), own("d", 50, 9000.0)];
         let waits = Waits::from_rows(rows, true);
         let users = [used("a", 0.5), used("b", 0.4), used("c", 0.091), used("d", 0.009)];
         assert_eq!(
             waits.said(&users, NOUNS),
-            "<p>Was it fair? Waits cannot be compared, since users hardly share queues and sizes of jobs. \
+            "<p>Was it fair? Waits differ, and so may what users ask for. \
             Of the 2 users with 1.0 % of the CPU time or more and 10 jobs or more that started, longest \
             waited a (2 h in the median of 20 jobs that started; 50.0 % of the CPU time), shortest b (30 s in \
             the median of 10 jobs that started; 40.0 % of the CPU time).</p>\n"

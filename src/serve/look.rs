@@ -20,7 +20,7 @@ use crate::answers::machines::closeup;
 use crate::answers::sentences::Ends;
 use crate::answers::sweep::{JobDetail, closeup as job_closeup};
 use crate::facts::events::Event;
-use crate::facts::jobs::{SEQUENCE_OUTCOMES, by_sequence};
+use crate::facts::jobs::{by_sequence, by_terminal};
 use crate::facts::window::Windows;
 use crate::lake::{Lake, LakeError};
 use crate::progress::{self, Watch};
@@ -29,6 +29,7 @@ use crate::report::machines::{self, Units, drawings};
 use crate::report::users::{self, JobsOfUser, known_for};
 use crate::results::missing::Missing;
 use crate::schema::{EventType, ROW_ID, SYSTEM_MACHINE, Table, bucket_of};
+use crate::studies::outcomes::Classes;
 use crate::units::micros_to_seconds;
 
 /// Time limit of a search.
@@ -253,7 +254,11 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
     if table == Table::JobEvents && 0 < count {
         let spans = [Table::JobEvents, Table::TaskEvents].map(|table| span_of(lake, table));
         let missing = Missing::of(&lake.gaps(), &[Table::JobEvents]);
-        found.drawings = drawn(&jobs, name, (known_for(spans[0], spans[1]), &missing));
+        found.drawings = drawn(
+            &jobs,
+            (name, Classes::usual(lake.source())),
+            (known_for(spans[0], spans[1]), &missing),
+        );
     }
     let rows = jobs.into_iter().map(|(id, events)| {
         let digits = events.iter().filter_map(|event| EventType::of(event.2)).map(EventType::digit);
@@ -273,23 +278,30 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
 /// The outcomes of the jobs of a user, whose events are in order, and how many ran over time.
 fn drawn(
     jobs: &BTreeMap<i64, Vec<(i64, i64, i32)>>,
-    name: &str,
+    (name, classes): (&str, Classes),
     (known, missing): (Option<String>, &Missing),
 ) -> String {
-    let mut outcomes = SEQUENCE_OUTCOMES.map(|outcome| (outcome, 0_u64));
+    let mut outcomes: Vec<(&str, u64)> = classes.outcomes().iter().map(|own| (*own, 0)).collect();
     let mut spans = Vec::new();
     for events in jobs.values() {
         let event = |&(time_us, row_id, kind): &(i64, i64, i32)| {
             Some(Event { time_us, row_id, event_type: EventType::of(kind)?, row: 0 })
         };
         let events: Vec<Event> = events.iter().filter_map(event).collect();
-        outcomes[usize::from(by_sequence(&events))].1 += 1;
+        let outcome = match classes {
+            Classes::Sequence => by_sequence(&events),
+            Classes::Terminal => by_terminal(&events),
+        };
+        outcomes[usize::from(outcome)].1 += 1;
         let begun = events.iter().find(|event| event.event_type == EventType::Schedule);
         if let Some((begun, last)) = begun.zip(events.last()) {
             spans.push([begun.time_us, last.time_us]);
         }
     }
-    users::drawings(&JobsOfUser { outcomes: &outcomes, spans: &spans, known, missing }, name)
+    users::drawings(
+        &JobsOfUser { outcomes: &outcomes, classes, spans: &spans, known, missing },
+        name,
+    )
 }
 
 /// The charts of a machine: its load over time and the longest attempts on it, as in a report.

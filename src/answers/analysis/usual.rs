@@ -17,9 +17,8 @@ use crate::studies::outcomes::Classes;
 pub fn settle(config: &mut Config, lake: &Lake) {
     let (usual, windows) = (Defaults::of(lake), Windows::of(lake, None));
     config.default_to(DEFINITIONS, "cpu", usual.cpu.to_string().as_str().into());
-    // In other logs a job that was requeued and then finished is common. By its sequence it did not.
-    let classes = if lake.source().is_google() { Classes::Sequence } else { Classes::Terminal };
-    config.default_to(DEFINITIONS, "classes", classes.to_string().as_str().into());
+    let classes = Classes::usual(lake.source()).to_string();
+    config.default_to(DEFINITIONS, "classes", classes.as_str().into());
     for (study, step) in list::steps().filter(|(_, step)| step.section.is_some()) {
         let section = config.section_mut(study.name);
         (step.settle)(&mut Open { section, lake, usual, windows });

@@ -30,6 +30,7 @@ use crate::results::kind::{Kind, Pages};
 use crate::results::store::Answer;
 use crate::schema::{EventType, Table};
 use crate::studies::meter::CpuDefinition;
+use crate::studies::outcomes::Classes;
 use crate::studies::quantile;
 use crate::studies::rules::{Owner, RuleGrid};
 use crate::units::micros_to_seconds;
@@ -42,6 +43,9 @@ pub const KIND: Kind<'static> = Kind {
         let details = it.found::<JobDetails>()?;
         let which = match (Ends::of(details.finished(), &it.inputs), details.harmed()) {
             (Ends::Known, 0) => "those of each outcome whose tasks ran longest".to_owned(),
+            (Ends::Known, harmed) if harmed == details.jobs.len() as u64 => {
+                "finished jobs that a rule would harm".to_owned()
+            }
             (Ends::Known, harmed) => format!(
                 "{} that a rule would harm, and the jobs of each outcome whose tasks ran longest",
                 counted(harmed, "finished job")
@@ -85,27 +89,39 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
         return Ok(());
     }
     let mut named: BTreeSet<i64> = harmed(swept).into_iter().collect();
-    let (longest, users) = looked_over(work.lake, work.windows)?;
+    let classes = work.definitions.classes;
+    let (longest, users) = looked_over(work.lake, work.windows, classes)?;
     named.extend(longest);
     let mut jobs = closeups(work.lake, work.windows, rules, &named)?;
     let named_by = naming(swept);
     for job in &mut jobs {
+        job.outcome = match classes {
+            Classes::Terminal => job.outcome_by_last_event.clone(),
+            Classes::Sequence => job.outcome_by_sequence.clone(),
+        };
         let named = named_by.get(&job.job_id).map_or(&[][..], Vec::as_slice);
         job.harmed_by = harmed_by(job, swept, named);
     }
     let rows = || jobs.iter();
     let unit = CpuDefinition::Requested.unit(work.lake.source());
-    let is_requested = rows().any(|job| job.requested_cpu().is_some_and(|cpu| 0.0 < cpu));
-    let table = Frame::default()
+    let is_requested = rows().any(|job| job.requested_cpu.is_some_and(|cpu| 0.0 < cpu));
+    let frame = Frame::default()
         .int("job_id", rows().map(|job| job.job_id))
-        .maybe_text("user", rows().map(|job| job.user.as_deref()))
-        .text("outcome_sequence", rows().map(|job| job.outcome_by_sequence.as_ref()))
+        .maybe_text("user", rows().map(|job| job.user.as_deref()));
+    let frame = match classes {
+        Classes::Terminal => frame,
+        Classes::Sequence => {
+            let outcomes = rows().map(|job| job.outcome_by_sequence.as_ref());
+            frame.text("outcome_sequence", outcomes)
+        }
+    };
+    let table = frame
         .text("outcome_terminal", rows().map(|job| job.outcome_by_last_event.as_ref()))
         .text("harmed_by", rows().map(|job| job.harmed_by.join(", ")))
         .about("The rules that would have killed a task of it, if it finished")
         .count("tasks", rows().map(|job| job.task_count))
         .count("attempts", rows().map(|job| job.attempt_count))
-        .float("requested_cpu", rows().map(|job| job.requested_cpu().filter(|_| is_requested)))
+        .float("requested_cpu", rows().map(|job| job.requested_cpu.filter(|_| is_requested)))
         .unit(unit)
         .about("CPU that its attempts requested, times their running time")
         .maybe_text("unit", rows().map(|_| is_requested.then_some(unit)))
@@ -118,7 +134,7 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
     work.store(&Answer {
         kind: KIND,
         table: &table,
-        json: json!(JobDetails { jobs, users: by_user(users) }),
+        json: json!(JobDetails { classes, jobs, users: by_user(users, classes) }),
         settings,
         charts: Vec::new(),
     })
@@ -143,9 +159,9 @@ fn harmed(swept: &Swept) -> Vec<i64> {
 fn naming(swept: &Swept) -> BTreeMap<i64, Vec<&str>> {
     let mut all: BTreeMap<i64, Vec<&str>> = BTreeMap::new();
     for sweep in &swept.sweeps {
-        for job in sweep.rows.iter().flat_map(|row| &row.harmed) {
-            all.entry(job.job_id).or_default().push(&sweep.rule);
-        }
+        let named = sweep.rows.iter().flat_map(|row| &row.harmed);
+        let named: BTreeSet<i64> = named.map(|job| job.job_id).collect();
+        named.into_iter().for_each(|id| all.entry(id).or_default().push(&sweep.rule));
     }
     all
 }
@@ -167,10 +183,18 @@ fn harmed_by(job: &JobDetail, swept: &Swept, named: &[&str]) -> Vec<String> {
 type Longest = BTreeMap<u8, Vec<(Reverse<i64>, i64)>>;
 
 /// By user: the number of jobs with each outcome.
-type Users = BTreeMap<String, [u64; SEQUENCE_OUTCOMES.len()]>;
+type Users = BTreeMap<String, [u64; TERMINAL_OUTCOMES.len()]>;
 
 /// The jobs of each outcome whose tasks ran longest, and the outcomes of the jobs of each user.
-fn looked_over(lake: &Lake, windows: Windows) -> Result<(Vec<i64>, Users), FactError> {
+fn looked_over(
+    lake: &Lake,
+    windows: Windows,
+    classes: Classes,
+) -> Result<(Vec<i64>, Users), FactError> {
+    let outcome = |job: &Job| match classes {
+        Classes::Sequence => job.by_sequence,
+        Classes::Terminal => job.by_terminal,
+    };
     let of_bucket = |bucket: u32| -> Result<(Longest, Users), FactError> {
         let known = Jobs::read(lake, bucket)?;
         let mut sums: BTreeMap<usize, i64> = BTreeMap::new();
@@ -183,13 +207,13 @@ fn looked_over(lake: &Lake, windows: Windows) -> Result<(Vec<i64>, Users), FactE
         let mut all = Longest::new();
         for (job, ran_us) in sums {
             let job = &known.jobs[job];
-            all.entry(job.by_sequence).or_default().push((Reverse(ran_us), job.id));
+            all.entry(outcome(job)).or_default().push((Reverse(ran_us), job.id));
         }
         let mut users = Users::new();
         for job in &known.jobs {
             if let Some(user) = job.user {
                 let name = known.names.get(user).to_owned();
-                users.entry(name).or_default()[job.by_sequence as usize] += 1;
+                users.entry(name).or_default()[outcome(job) as usize] += 1;
             }
         }
         Ok((shortened(all), users))
@@ -213,12 +237,12 @@ fn looked_over(lake: &Lake, windows: Windows) -> Result<(Vec<i64>, Users), FactE
 }
 
 /// Users with the outcomes of their jobs, those with most jobs first.
-fn by_user(users: Users) -> Vec<UserOutcomes> {
-    let mut users: Vec<(String, [u64; SEQUENCE_OUTCOMES.len()])> = users.into_iter().collect();
+fn by_user(users: Users, classes: Classes) -> Vec<UserOutcomes> {
+    let mut users: Vec<_> = users.into_iter().collect();
     users.sort_by_cached_key(|(name, counts)| (Reverse(counts.iter().sum::<u64>()), name.clone()));
     users.truncate(USERS_MAX);
-    let of = |(name, counts): (String, [u64; SEQUENCE_OUTCOMES.len()])| {
-        let known = SEQUENCE_OUTCOMES.iter().zip(counts).filter(|(_, count)| 0 < *count);
+    let of = |(name, counts): (String, [u64; TERMINAL_OUTCOMES.len()])| {
+        let known = classes.outcomes().iter().zip(counts).filter(|(_, count)| 0 < *count);
         let outcomes = known.map(|(outcome, count)| (*outcome, count)).collect();
         UserOutcomes { user: name, outcomes }
     };
@@ -368,6 +392,10 @@ fn add(
     for attempt in task.attempts {
         let run_s = micros_to_seconds(attempt.run_us());
         job.running_s += run_s;
+        if attempt.cpu_request.is_some() {
+            let requested = attempt.requested_rate().over(attempt.length_us()).seconds();
+            *job.requested_cpu.get_or_insert(0.0) += requested;
+        }
         if attempt.ended_by == EndedBy::Event(EventType::Finish) {
             job.finished_s.push(run_s);
         }
@@ -512,7 +540,8 @@ mod tests {
         assert_eq!(own, ["events", "restarts"]);
         assert_eq!(harmed_by(&job("other"), &swept, &named_by[&7]), ["events"]);
         assert!(harmed_by(&job("failed"), &swept, &[]).is_empty());
-        let details = |outcome: &str| JobDetails { jobs: vec![job(outcome)], users: Vec::new() };
+        let details =
+            |outcome: &str| JobDetails { jobs: vec![job(outcome)], ..JobDetails::default() };
         assert_eq!((details("finished").harmed(), details("failed").harmed()), (1, 0));
     }
 
@@ -524,11 +553,7 @@ mod tests {
             let answer = json!({"jobs": [job], "users": []});
             KIND.sentence.unwrap()(&Envelope { answer, ..Envelope::default() }).unwrap()
         };
-        assert_eq!(
-            said(&["restarts"]),
-            "1 job with a page: 1 finished job that a rule would harm, and the jobs of each outcome \
-            whose tasks ran longest"
-        );
+        assert_eq!(said(&["restarts"]), "1 job with a page: finished jobs that a rule would harm");
         assert_eq!(said(&[]), "1 job with a page: those of each outcome whose tasks ran longest");
     }
 
@@ -537,7 +562,7 @@ mod tests {
         let mut users = Users::new();
         users.entry("a".to_owned()).or_default()[0] = 1;
         users.entry("b".to_owned()).or_default()[1] = 2;
-        let found = by_user(users);
+        let found = by_user(users, Classes::Sequence);
         let one = SEQUENCE_OUTCOMES[1];
         assert_eq!(json!(found[0]), json!({"user": "b", "outcomes": {one: 2}}));
         assert_eq!(found[1].user, "a");

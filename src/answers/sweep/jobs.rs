@@ -7,11 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::job_cpu::{Gathered, JobCpu, ToldUse};
 use super::job_record::JobRecord;
 use crate::studies::named::Named;
+use crate::studies::outcomes::Classes;
 
 /// Jobs that a sweep would harm, the longest jobs of each outcome, and the users of all jobs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JobDetails {
+    /// How outcomes are defined.
+    pub classes: Classes,
     /// The jobs, by id.
     pub jobs: Vec<JobDetail>,
     /// Users with the outcomes of all their jobs, those with most jobs first.
@@ -30,7 +33,7 @@ impl JobDetails {
     }
 }
 
-/// The outcomes of a user's jobs, by their exact event sequence.
+/// The outcomes of a user's jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserOutcomes {
     /// The user.
@@ -53,6 +56,9 @@ pub struct JobDetail {
     pub outcome_by_sequence: Cow<'static, str>,
     /// Its outcome by its last terminal event.
     pub outcome_by_last_event: Cow<'static, str>,
+    /// The one of the two that the sweep goes by; empty in older results, which go by the sequence.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub outcome: Cow<'static, str>,
     /// The unit of its CPU; empty in older results.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub cpu_unit: Cow<'static, str>,
@@ -71,6 +77,10 @@ pub struct JobDetail {
     pub attempt_count: u64,
     /// How long its attempts ran in all, s.
     pub running_s: f64,
+    /// The CPU that its attempts requested, times their running time; `None` if no request is known, and
+    /// in older results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested_cpu: Option<f64>,
     /// Lengths of attempts that finished, s, while they are gathered.
     #[serde(skip)]
     pub(crate) finished_s: Vec<f64>,
@@ -103,19 +113,14 @@ pub struct JobDetail {
 }
 
 impl JobDetail {
-    /// The CPU that its attempts requested, times their running time; `None` if no request is known.
-    pub(super) fn requested_cpu(&self) -> Option<f64> {
-        if self.attempt_count == 0 {
-            return Some(0.0);
-        }
-        let cpu = self.cpu.as_ref().filter(|cpu| !cpu.requested.is_empty())?;
-        Some(cpu.requested.iter().sum::<f64>() * cpu.interval_s)
+    /// Its outcome in the classification of the sweep.
+    pub(crate) fn outcome(&self) -> &str {
+        if self.outcome.is_empty() { &self.outcome_by_sequence } else { &self.outcome }
     }
 
-    /// Whether its exact sequence of events is that of a finished job, by which it has finished in each
-    /// classification.
+    /// Whether it finished, in the classification of the sweep.
     pub(super) fn is_finished(&self) -> bool {
-        self.outcome_by_sequence == "finished"
+        self.outcome() == "finished"
     }
 
     /// Whether it finished and a rule would harm it; older results do not name the rules.

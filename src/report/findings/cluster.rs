@@ -94,7 +94,8 @@ fn of_capacity(answer: &LoadAnswer, capacity: Capacity) -> String {
 fn longest_queue(answer: &LoadAnswer, interval: &str) -> Option<String> {
     let waiting = answer.rows.iter().filter_map(|row| row.pending_tasks);
     let most = waiting.reduce(f64::max).filter(|&most| 1.0 <= most)?;
-    Some(format!("; at most {} tasks waited (mean per {interval})", grouped_decimal(most, 0)))
+    let tasks = if most < 1.5 { "task" } else { "tasks" };
+    Some(format!("; at most {} {tasks} waited (mean per {interval})", grouped_decimal(most, 0)))
 }
 
 /// The size of the jobs that waited longest, if that is a minute or more, as a further sentence.

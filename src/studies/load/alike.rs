@@ -77,7 +77,7 @@ impl Alike {
         for (user, classes) in queues.flat_map(|(_, users)| users) {
             *counts.entry(user).or_default() += classes[class].len() as u64;
         }
-        let counts = counts.into_iter().filter(|&(_, count)| 0 < count);
+        let counts = counts.into_iter().filter(|&(user, count)| 0 < count && user != UNKNOWN);
         counts.max_by_key(|&(user, count)| (count, std::cmp::Reverse(user)))
     }
 
@@ -87,7 +87,7 @@ impl Alike {
         for users in self.0.values() {
             for class in 0..CLASSES.len() {
                 let all = ascending(users.values().flat_map(|classes| &classes[class]));
-                for (user, classes) in users {
+                for (user, classes) in users.iter().filter(|(user, _)| *user != UNKNOWN) {
                     let own = ascending(&classes[class]);
                     if own.is_empty() || all.len() - own.len() < OTHERS_MIN {
                         continue;
