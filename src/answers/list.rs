@@ -71,7 +71,7 @@ pub static STUDIES: [Study; 14] = [
             file: "months.html",
             title: "Months and accounts",
             question: "Which account and user used how much in which month, and what was wasted?",
-            if_cut: "months hold the loaded hours alone",
+            if_cut: "months hold only the loaded hours",
         },
         results: &[monthly::KIND],
         form: Some(Form {
@@ -123,7 +123,7 @@ pub static STUDIES: [Study; 14] = [
             file: "machines.html",
             title: "Machines",
             question: "Which machines left, for how long, and what did it cost?",
-            if_cut: "what ran on machines is known for the loaded hours alone",
+            if_cut: "what ran on machines is known only for the loaded hours",
         },
         results: &[machines::KIND, machines::closeup::KIND],
         form: Some(Form {
@@ -193,7 +193,7 @@ pub static STUDIES: [Study; 14] = [
             file: "replay.html",
             title: "Replay",
             question: "How would another policy have handled this history?",
-            if_cut: "the tasks of the loaded hours alone are replayed",
+            if_cut: "only tasks of the loaded hours are replayed",
         },
         results: &[replay::KIND],
         form: Some(Form {

@@ -2,8 +2,11 @@
 //!
 //! In: results. Out: the instant, and the warning on pages whose numbers include earlier time.
 
+use super::tables::FOLDED_ROWS;
+use super::text::escape;
 use crate::answers::load;
-use crate::results::Stored;
+use crate::digits::counted;
+use crate::results::{Stored, Table};
 use crate::studies::first_end::{LACKS_EARLY, LACKS_OPEN};
 
 /// From when on a log seems to hold all jobs, if it was selected by time of end.
@@ -21,6 +24,23 @@ pub(super) fn whole_from(results: &[Stored]) -> Option<(f64, String)> {
 /// The same in words.
 pub(super) fn complete_from(results: &[Stored]) -> Option<String> {
     whole_from(results).map(|from| from.1)
+}
+
+/// A long table over time without the rows before a log holds all jobs, and a note about them; `None`
+/// if there are none.
+pub(super) fn whole_rows(table: &Table, results: &[Stored]) -> Option<(Table, String)> {
+    let (from_s, when) = whole_from(results).filter(|_| 2 * FOLDED_ROWS < table.row_count)?;
+    let place =
+        table.header.iter().position(|name| ["start_s", "time_s"].contains(&name.as_str()))?;
+    let is_before = |row: &Vec<String>| {
+        row.get(place).and_then(|cell| cell.parse::<f64>().ok()).is_some_and(|at_s| at_s < from_s)
+    };
+    let (before, rows): (Vec<_>, Vec<_>) = table.rows.iter().cloned().partition(is_before);
+    let own = Table { rows, row_count: table.row_count - before.len(), ..table.clone() };
+    let count = counted(before.len() as u64, "row");
+    let note =
+        format!("<p class=\"source\">Only in the file: {count} before {}.</p>\n", escape(&when));
+    (!before.is_empty()).then_some((own, note))
 }
 
 /// A warning that numbers include time for which the log lacks jobs, and what that does to them; empty

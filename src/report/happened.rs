@@ -8,6 +8,7 @@ use std::fmt::Write;
 use super::links::page_of;
 use super::text::{escape, instant, percent_said};
 use crate::answers::episodes::{self, EpisodeRow, EpisodesAnswer};
+use crate::answers::sentences::capital;
 use crate::digits::grouped;
 use crate::results::Stored;
 
@@ -41,13 +42,14 @@ impl Happened {
         let own = self.0.iter().filter_map(|row| Some((row, share_of(row)?)));
         let mut items = String::new();
         for (row, share) in own.filter(|(_, share)| MOST <= *share) {
+            let span_s = row.first_at_s.zip(row.last_at_s).unwrap_or((row.start_s, row.end_s));
             let _ = writeln!(
                 items,
-                "<li>{} {} from {} to {}, {} of them of this {who}</li>",
+                "<li>{}: {} from {} to {}, {} of them of this {who}</li>",
+                capital(&escape(&row.what)),
                 grouped(row.count),
-                escape(&row.what),
-                instant(row.start_s),
-                instant(row.end_s),
+                instant(span_s.0),
+                instant(span_s.1),
                 percent_said(share)
             );
         }
@@ -81,7 +83,7 @@ mod tests {
         };
         let found = Happened(vec![row("ada", 1.0, None), row("bob", 0.4, Some(7))]);
         let html = found.of_user("ada");
-        let said = "<li>998 tasks failed from 0 d 01:00:00 to 0 d 02:00:00, 100.0 % of them of this user</li>";
+        let said = "<li>Tasks failed: 998 from 0 d 01:00:00 to 0 d 02:00:00, 100.0 % of them of this user</li>";
         assert!(html.contains(said) && html.contains("episodes.html#episodes"), "{html}");
         assert_eq!((found.of_user("bob"), found.of_user("eve")), Default::default());
         assert!(found.of_job(7).contains("75.0 % of them of this job"), "{}", found.of_job(7));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::ReportError;
 use super::assumed::{Assumed, recorded, unrecorded, with_requests};
-use super::early::incomplete_in_short;
+use super::early::{incomplete_in_short, whole_rows};
 use super::findings::{answer, nothing, parts, question};
 use super::fitted::fitted;
 use super::html::{self, Page};
@@ -250,31 +250,7 @@ fn section(
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::index(result, all));
     }
-    let (unrecorded, indices) = (unrecorded(result, kind.pages), of_indices(result));
-    for table in in_order(result, kind).filter_map(|table| recorded(table, &unrecorded)) {
-        let table = with_requests(&table, result.whole.source.as_deref());
-        let table = with_parts(result, &table);
-        let table = with_other_named(result, &table, all);
-        let table = &*fitted(&table);
-        if let Some(short) = ticks::in_place_of(result, table) {
-            body.push_str(&short);
-            continue;
-        }
-        let some = ticks::some_rows(result, table);
-        let table = some.as_ref().unwrap_or(table);
-        let stem = table.file.trim_end_matches(".csv");
-        let title = kind.title_of_table(stem).map_or_else(|| caption(stem), str::to_owned);
-        let caption = of_result(result, &title);
-        let caption = months::with_late(result, table, caption);
-        if result.name == sweep::KIND.name && table.file == "sweep.csv" {
-            let answer = result.found::<SweepAnswer>();
-            let about = answer.map_or(("", ""), |own| (&*own.unit, lost_jobs(&own.total_cpu)));
-            body.push_str(&what_if(table, about, result.whole.chosen::<SweepSettings>().price));
-        }
-        let html = stored_table(&caption, table, "", links, &indices, unit_of(result));
-        body.push_str(&months::folded(result, table, (&caption, html)));
-        body.push_str(if some.is_some() { ticks::ONLY_SOME } else { "" });
-    }
+    body.push_str(&all_tables(kind, (result, all), links));
     body.push_str(&added_up(result, all));
     let json = format!("{}.json", result.name);
     let json = (!result.is_small()).then_some(&json);
@@ -288,6 +264,40 @@ fn section(
     body.push_str(&computed(result));
     body.push_str("</section>\n");
     Ok(body)
+}
+
+/// The tables of a result on its page.
+fn all_tables(kind: &Kind<'_>, (result, all): (&Stored, &[Stored]), links: &Links) -> String {
+    let mut body = String::new();
+    let (unrecorded, indices) = (unrecorded(result, kind.pages), of_indices(result));
+    for table in in_order(result, kind).filter_map(|table| recorded(table, &unrecorded)) {
+        let table = with_requests(&table, result.whole.source.as_deref());
+        let table = with_parts(result, &table);
+        let table = with_other_named(result, &table, all);
+        let table = &*fitted(&table);
+        if let Some(short) = ticks::in_place_of(result, table) {
+            body.push_str(&short);
+            continue;
+        }
+        let some = ticks::some_rows(result, table);
+        let table = some.as_ref().unwrap_or(table);
+        let whole = whole_rows(table, all);
+        let table = whole.as_ref().map_or(table, |(own, _)| own);
+        let stem = table.file.trim_end_matches(".csv");
+        let title = kind.title_of_table(stem).map_or_else(|| caption(stem), str::to_owned);
+        let caption = of_result(result, &title);
+        let caption = months::with_late(result, table, caption);
+        if result.name == sweep::KIND.name && table.file == "sweep.csv" {
+            let answer = result.found::<SweepAnswer>();
+            let about = answer.map_or(("", ""), |own| (&*own.unit, lost_jobs(&own.total_cpu)));
+            body.push_str(&what_if(table, about, result.whole.chosen::<SweepSettings>().price));
+        }
+        let html = stored_table(&caption, table, "", links, &indices, unit_of(result));
+        body.push_str(&months::folded(result, table, (&caption, html)));
+        body.push_str(if some.is_some() { ticks::ONLY_SOME } else { "" });
+        body.push_str(whole.as_ref().map_or("", |(_, note)| note.as_str()));
+    }
+    body
 }
 
 /// The tables of a result: the main one, unless it comes last, and the others in the order of their

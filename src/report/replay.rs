@@ -142,7 +142,8 @@ fn side_by_side(answer: &ReplayAnswer) -> String {
         Some(_) => "What happened, and what each policy would have done",
         None => "What each policy would have done",
     };
-    let against = if 1 < policies.len() {
+    let is_apart = |row: &Replayed| 0 < row.against_first.helped + row.against_first.hurt;
+    let against = if policies.iter().any(is_apart) {
         format!(
             "; jobs that end sooner and later are compared with {first}, by {}",
             answer.by_more_than()

@@ -582,6 +582,13 @@ fn a_job_that_was_requeued_and_finished_is_no_waste() {
     let killing: Vec<[String; 2]> =
         sweep.lines().skip(1).map(of).filter(|own| own[0] != "0").collect();
     assert!(!killing.is_empty() && killing.iter().all(|own| own[1] != "0"), "{sweep}");
+    let jobs = result(&place, "all/jobs.json")["answer"]["jobs"].clone();
+    for job in jobs.as_array().unwrap() {
+        assert_eq!(job["outcome"], "finished", "{job}");
+        assert!(job["requested_cpu"].as_f64().is_some_and(|cpu| 0.0 < cpu), "{job}");
+    }
+    let user = fs::read_to_string(place.path("all/report/users/0001.html")).unwrap();
+    assert!(user.contains("by their last event") && !user.contains(">other<"), "{user}");
     let json = ["account", "--lake", "all/lake", "--format", "json"];
     let single = place.run(&json).ok().json();
     assert_eq!(

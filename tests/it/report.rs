@@ -774,13 +774,19 @@ fn of_choice(answer: &serde_json::Value, known: &mut Vec<f64>) {
     };
     share(number(&answer["restarts_after_eviction"]), &answer["restarts"]);
     let selection = &answer["selection"];
-    let rules = answer["rules"].as_array().into_iter().flatten().map(|rule| &rule["rows"]);
-    let rows = rules.chain([&answer["rows"]]).filter_map(serde_json::Value::as_array).flatten();
-    let nets: Vec<&serde_json::Value> = rows.map(|row| &row["net_cpu"]).collect();
+    // The rows of the first rule, then those of the others, each with its rule.
+    let first = [(&answer["rule"], &answer["rows"])].into_iter();
+    let others = answer["rules"].as_array().into_iter().flatten();
+    let all = first.chain(others.map(|rule| (&rule["rule"], &rule["rows"])));
+    let all: Vec<_> = all.collect();
     for choice in [&selection["chosen"], &selection["gentler"]] {
         let [train, test] = ["train", "test"].map(|side| number(&choice[side]["net_cpu"]));
         share(test, &selection["test_cpu"]);
-        nets.iter().copied().for_each(|net| share(train + test, net));
+        let setting = &choice["train"];
+        let own = all.iter().filter(|(rule, _)| **rule == setting["rule"]);
+        let rows = own.filter_map(|(_, rows)| rows.as_array()).flatten();
+        let chosen = rows.filter(|row| row["threshold"] == setting["threshold"]);
+        chosen.for_each(|row| share(train + test, &row["net_cpu"]));
     }
     known.push(100.0 * number(&selection["price"]));
 }

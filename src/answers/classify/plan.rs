@@ -22,14 +22,14 @@ pub struct ClassifyPlan {
 
     /// How outcomes are defined: sequence or terminal
     ///
-    /// By `sequence`, the published one, a job that was evicted or requeued and then finished is
-    /// `other`; by `terminal`, its last event, it finished. `analyze` takes `terminal` for all logs
-    /// but the Google traces.
-    ///
     /// `sequence`: by the exact event sequence as published, 014 finished, 013 failed, 015 killed,
     /// 01 running, everything else other. `terminal`: by the last terminal event (evicted, failed,
     /// finished, killed, lost), unless a SUBMIT or SCHEDULE comes after it (pending, running);
     /// UPDATE events do not affect the outcome.
+    ///
+    /// By `sequence`, the published one, a job that was evicted or requeued and then finished is
+    /// `other`; by `terminal`, its last event, it finished. `analyze` takes `terminal` for
+    /// every trace except those of Google.
     #[cfg_attr(feature = "cli", arg(long, value_name = "CLASSES", default_value_t))]
     #[serde(with = "text")]
     pub classes: Classes,

@@ -23,8 +23,8 @@ pub struct DescribePlan {
     /// How outcomes are defined: sequence or terminal
     ///
     /// By `sequence`, the published one, a job that was evicted or requeued and then finished is
-    /// `other`; by `terminal`, its last event, it finished. `analyze` takes `terminal` for all logs
-    /// but the Google traces.
+    /// `other`; by `terminal`, its last event, it finished. `analyze` takes `terminal` for
+    /// every trace except those of Google.
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "CLASSES", default_value_t, conflicts_with = "by_own_end")

@@ -218,7 +218,10 @@ fn by_one_job(outcome: &DetectOutcome, asked: &[DetectorRow]) -> String {
     if said.is_empty() {
         return String::new();
     }
-    format!("One job makes up most of what these save without a limit: {}. ", said.join(", "))
+    format!(
+        "One job makes up most of what these detectors save without a limit: {}. ",
+        said.join(", ")
+    )
 }
 
 /// A sentence about the curve that ends highest, and those that stay near 0; empty if none saves
@@ -432,7 +435,7 @@ mod tests {
         assert_eq!(drawn_of(&lines, &asked[..4]), "");
         assert_eq!(
             by_one_job(&outcome, &asked),
-            "One job makes up most of what these save without a limit: g (90.0 %). "
+            "One job makes up most of what these detectors save without a limit: g (90.0 %). "
         );
         assert!(by_one_job(&outcome, &asked[..4]).is_empty());
     }

@@ -265,8 +265,11 @@ impl OfKind {
     fn lead(&self, largest: &EpisodeRow) -> Option<String> {
         let (noun, of) = nouns(self);
         let then = largest.then().map_or_else(String::new, |said| format!("; {said}"));
-        let in_all = self.in_all();
-        let in_all = in_all.map_or_else(String::new, |all| format!(". Of all {noun}s, {all}"));
+        let in_all = self.in_episodes_share.filter(|_| 1 < self.episodes);
+        let in_all = in_all.map_or_else(String::new, |share| {
+            let episodes = grouped(self.episodes);
+            format!(". All {episodes} episodes of {noun}s hold {} of them", percent(share))
+        });
         let with = if largest.together_with.is_empty() {
             String::new()
         } else {
@@ -296,9 +299,13 @@ impl EpisodesAnswer {
         let all: Vec<(&OfKind, &EpisodeRow)> = own.collect();
         let is_bad = |kind: &OfKind| kind.what != What::Submitted.name();
         let leading = all.iter().filter(|(_, row)| row.leads());
+        let strikes = |row: &EpisodeRow| row.share.is_some_and(|share| STRIKES <= share);
         let lead = leading.max_by(|one, other| {
+            let strikes = strikes(one.1).cmp(&strikes(other.1));
             let bad = is_bad(one.0).cmp(&is_bad(other.0));
-            bad.then(one.1.share.unwrap_or(0.0).total_cmp(&other.1.share.unwrap_or(0.0)))
+            strikes
+                .then(bad)
+                .then(one.1.share.unwrap_or(0.0).total_cmp(&other.1.share.unwrap_or(0.0)))
         });
         let first = match lead {
             Some((kind, row)) => kind.lead(row)?,
@@ -405,7 +412,7 @@ mod tests {
             answer.sentence().unwrap(),
             "970 of 1,000 failures of tasks (97.0 %, 37.3 times the mean) happened from 2017-01-01 00:00 to \
             02:00 UTC, all in tasks of user honbu, 75.0 % in jobs that ended as FAILED; running tasks fell \
-            from 85 to 31. Of all failures, 98.2 % in 2 episodes. At the same time far more than usual: jobs \
+            from 85 to 31. All 2 episodes of failures hold 98.2 % of them. At the same time far more than usual: jobs \
             submitted. Jobs submitted: 900 of 900 (100.0 %, 77 times the mean) from 2016-12-31 02:00 to \
             03:00 UTC, 90.0 % by user honbu. Tasks killed: 395 of 468 (84.4 %, 30.3 times the mean) within \
             67 s from 2016-12-31 04:01:00 UTC on, all in tasks of user honbu"

@@ -143,7 +143,7 @@ pub(super) fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
             title: "How bursty submissions are".to_owned(),
             caption: format!(
                 "In windows of {}, the variance of the number of jobs is {} times that of a Poisson \
-                process with the same mean. Bars: variance over mean of the submitted jobs per \
+                process with the same mean. Drawn is the variance over the mean of the submitted jobs per \
                 window, by the length of the window; 1 for a Poisson process.{variation}{}{}",
                 words_of(*window_s),
                 digits::three_digits(*dispersion),

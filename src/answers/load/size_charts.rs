@@ -287,9 +287,9 @@ fn most(sizes: &Sizes) -> String {
     let all: u64 = rows.iter().map(|row| row.jobs).sum();
     let most = rows.iter().max_by_key(|row| row.jobs).filter(|_| 1 < rows.len());
     most.map_or_else(String::new, |most| {
-        let which = if all < 2 * most.jobs { "Most" } else { "The largest class" };
+        let which = if all < 2 * most.jobs { "Most are" } else { "The largest class is that of" };
         format!(
-            "{which} are {}: {} of {}. ",
+            "{which} {}: {} of {}. ",
             sizes.jobs(&most.name),
             digits::grouped(most.jobs),
             digits::counted(all, "job")

@@ -63,6 +63,11 @@ impl MachineDetails {
                 let times = counted(only.outage_count, "time");
                 format!("The machine that left most often left {times}")
             }
+            [first, .., last] if first.outage_count == last.outage_count => format!(
+                "The {} machines that left most often left {} each",
+                grouped(self.machines.len() as u64),
+                counted(first.outage_count, "time")
+            ),
             [first, .., last] => format!(
                 "The {} machines that left most often left {} to {} times",
                 grouped(self.machines.len() as u64),

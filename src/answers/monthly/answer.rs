@@ -213,7 +213,11 @@ const LIMITS_OF: u64 = 10;
 /// runs take 3.88 min and 32.8 min`: the medians of the queues with most attempts.
 fn far_limits(mut rows: Vec<OfQueue>) -> Option<String> {
     const QUEUES: usize = 2;
-    rows.retain(|row| LIMITS_OF <= row.attempts);
+    let is_far = |row: &OfQueue| {
+        let times = row.run_s_median.zip(row.limit_s_median);
+        times.is_some_and(|(run_s, limit_s)| run_s <= FAR * limit_s)
+    };
+    rows.retain(|row| LIMITS_OF <= row.attempts && is_far(row));
     rows.sort_by_key(|row| std::cmp::Reverse(row.attempts));
     let known = rows.iter().filter_map(|row| {
         let queue = match row.queue.as_str() {

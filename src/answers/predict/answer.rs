@@ -111,9 +111,7 @@ impl PredictAnswer {
         };
         format!(
             "Judged are {} of {}: those that were submitted in the window{alive}{seen} and ended with \
-            FINISH, FAIL or KILL. This last event alone is the outcome here; where outcomes go by the \
-            exact sequence of events, some of these jobs are `other`, such as those killed before \
-            the start",
+            FINISH, FAIL or KILL, which is their outcome here",
             grouped(rule.jobs),
             counted(self.jobs_in_all, "job"),
         )
@@ -181,7 +179,7 @@ fn headline(rule: &Score, age_s: Option<f64>) -> Option<String> {
     if let Some((share, they_finish)) = of_all.as_ref().filter(|_| is_hardly_better(rule)) {
         let they = if *they_finish { "all finish" } else { "none finishes" };
         return Some(format!(
-            "No: {when}, the best rule, {name}, is right for {accuracy} of {jobs}; predicting that {they}, for \
+            "No: {when}, the rule that ranks best, {name}, is right for {accuracy} of {jobs}; predicting that {they}, for \
             {share}"
         ));
     }
@@ -305,14 +303,12 @@ mod tests {
         let answer = of(&rules);
         assert_eq!(
             answer.sentence().unwrap(),
-            "No: at submission, the best rule, logistic regression (`logistic`), is right for 80.0 % of 100 jobs; \
+            "No: at submission, the rule that ranks best, logistic regression (`logistic`), is right for 80.0 % of 100 jobs; \
             predicting that all finish, for 80.0 %. It finds 25.0 % of the jobs that do not finish; 50.0 % of its \
             predictions that a job does not finish are right. The simplest rule, the user's last job of the same \
             name (`last`), is right for 79.0 %. A job counts as predicted not to finish if the chance of that is above \
             0.5. `logistic` and `other` rank jobs best (the largest area under the ROC curve, 0.720; 0.5 is \
-            chance). Judged are 100 of 120 jobs: those that were submitted in the window and ended with FINISH, FAIL \
-            or KILL. This last event alone is the outcome here; where outcomes go by the exact sequence of events, some \
-            of these jobs are `other`, such as those killed before the start"
+            chance). Judged are 100 of 120 jobs: those that were submitted in the window and ended with FINISH, FAIL or KILL, which is their outcome here"
         );
     }
 
@@ -347,7 +343,7 @@ mod tests {
         };
         assert_eq!(
             headline(&none, Some(3600.0)).unwrap(),
-            "No: 3,600 s after submission, the best rule, the rate of the user's jobs of the same name (`rate`), is \
+            "No: 3,600 s after submission, the rule that ranks best, the rate of the user's jobs of the same name (`rate`), is \
             right for 70.0 % of 100 jobs; predicting that none finishes, for 75.0 %"
         );
     }

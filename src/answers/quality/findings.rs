@@ -132,7 +132,7 @@ impl Verified {
                 wrong(
                     "Jobs that ended earlier are missing",
                     said,
-                    "Shares of users lean to long jobs too",
+                    "Users with long jobs have too large a share",
                 )
             } else {
                 wrong("Warning", said, warning)

@@ -161,7 +161,9 @@ fn naming(swept: &Swept) -> BTreeMap<i64, Vec<&str>> {
     for sweep in &swept.sweeps {
         let named = sweep.rows.iter().flat_map(|row| &row.harmed);
         let named: BTreeSet<i64> = named.map(|job| job.job_id).collect();
-        named.into_iter().for_each(|id| all.entry(id).or_default().push(&sweep.rule));
+        for id in named {
+            all.entry(id).or_default().push(&sweep.rule);
+        }
     }
     all
 }

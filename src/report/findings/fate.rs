@@ -100,12 +100,16 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
         apart(&stored.inputs).unwrap_or_else(|| ["", "at the end", ""].map(str::to_owned));
     let amount = format!("{} {unit}{within}", six_digits(total));
     let finished = told("finished");
-    let open = match share("running") {
-        open if 0.0 < open => {
-            format!("; {} belongs to jobs that still ran {at_end}", percent(open))
-        }
+    let open = |outcome: &str, said: &str| match share(outcome) {
+        open if 0.0 < open => format!("; {} belongs to jobs {said}", percent(open)),
         _ => String::new(),
     };
+    let open = [
+        open("running", &format!("that still ran {at_end}")),
+        open("pending", &format!("that waited again {at_end}")),
+        open("unknown", "whose end is not known"),
+    ]
+    .concat();
     if lost.is_empty() {
         return Some(Told::Shown(format!(
             "No {} is known to be wasted: of {amount}, finished jobs {used} {finished}{open}{after}",

@@ -108,7 +108,7 @@ pub(super) fn evictions(answer: &SweepAnswer, rule: &str) -> Option<String> {
 /// A first sentence; it begins with a warning if there is a doubt, which another sentence explains.
 pub(super) fn with_doubt(said: &str, doubt: Option<&str>) -> String {
     match doubt {
-        Some(_) => format!("None without a check: {said}"),
+        Some(_) => format!("Check before use: {said}"),
         None => capital(said),
     }
 }

@@ -100,7 +100,10 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let waited = recorded(answer, [first, best]);
     let record = waited.as_ref().map(|said| format!("{said}. {}. ", left_out(answer)));
     let record = record.unwrap_or_default();
-    let Compared { said, more, is_worse_in_part } = compared(best, first);
+    let Compared { mut said, more, mut is_worse_in_part } = compared(best, first);
+    if let Some(all) = of_all_jobs([best, first]) {
+        (said, is_worse_in_part) = (said + &all, true);
+    }
     let more = format!("{more}{}", settled(answer, [best, first]).unwrap_or_default());
     if delay != [Change::Lower; 2] {
         return Some(Told::NotShown(format!(
@@ -240,12 +243,11 @@ fn jobs(answer: &ReplayAnswer, best: &Replayed) -> Option<String> {
     let (helped, hurt) = (grouped(against.helped as u64), grouped(against.hurt as u64));
     let of = counted(answer.history?.jobs, "job");
     Some(format!(
-        "Of {of}{}, {helped} end sooner under `{}` than under `{}`, and {hurt} later (by {}){}",
+        "Of {of}{}, {helped} end sooner under `{}` than under `{}`, and {hurt} later (by {})",
         cut(answer),
         best.policy,
         first.policy,
-        answer.by_more_than(),
-        of_all_jobs([best, first]).unwrap_or_default()
+        answer.by_more_than()
     ))
 }
 
@@ -287,17 +289,23 @@ fn cut(answer: &ReplayAnswer) -> String {
     format!(" ({who} with a task that is cut at the end of the window{apart})")
 }
 
-/// The mean responses of all jobs under both policies, as a further sentence, if they do not change as
-/// those of the jobs that the end of the window does not cut.
+/// The mean responses of all jobs under both policies, as a further clause, if a policy raises them
+/// although it does not raise those of the jobs that the end of the window does not cut.
 fn of_all_jobs([best, first]: [&Replayed; 2]) -> Option<String> {
     let whole = [best, first].map(|row| row.metrics.whole_job_response_s);
     let all = [best, first].map(|row| row.metrics.job_response_s);
     let ([Some(own), Some(other)], [Some(all), Some(all_first)]) = (whole, all) else {
         return None;
     };
-    let is_other = Change::of(own.mean, other.mean) != Change::of(all.mean, all_first.mean);
+    let is_raised = Change::of(all.mean, all_first.mean) == Change::Higher
+        && Change::of(own.mean, other.mean) != Change::Higher;
     let [own, first] = alike([all.mean, all_first.mean]);
-    is_other.then(|| format!(". Over all jobs the mean response is {own} instead of {first}"))
+    is_raised.then(|| {
+        format!(
+            "; over all jobs, with those that the end of the window cuts, it raises the mean response \
+            ({own} instead of {first})"
+        )
+    })
 }
 
 /// Why no policy can differ.

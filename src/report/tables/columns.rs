@@ -104,6 +104,9 @@ fn is_usage(table: &Table, column: &str) -> bool {
 /// The ledger of GPU time.
 const OF_GPUS: &str = "account-gpu.csv";
 
+/// How the names of all its tables begin.
+const GPU_TABLES: &str = "account-gpu";
+
 /// Whether a table has CPU or GPU time by outcome.
 fn is_ledger(table: &Table) -> bool {
     ["account.csv", OF_GPUS].contains(&table.file.as_str())
@@ -119,7 +122,15 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
         // Jobs may be known for longer than tasks.
         "jobs_with_tasks" if is_account => "of these with loaded tasks".to_owned(),
         "tasks" if is_account => "their tasks".to_owned(),
-        "cpu" if table.file == OF_GPUS => "GPU time".to_owned(),
+        "cpu" if table.file.starts_with(GPU_TABLES) => "GPU time".to_owned(),
+        // A user may have several.
+        "account" if table.file == "monthly-users.csv" => "account with most of it".to_owned(),
+        "utilisation" if table.file == "replay-time.csv" => {
+            "CPU requested, of what policies may fill".to_owned()
+        }
+        "cpu_requested" if table.file == "replay-record.csv" => {
+            "CPU requested (1 is all of the machines)".to_owned()
+        }
         // Outages may be known for longer.
         "attempts" | "jobs" if table.file == "machine-details.csv" => {
             format!("{column} while tasks are loaded")
@@ -130,6 +141,13 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
 
 /// A square of a unit says nothing to readers.
 pub(super) const VARIANCE: &str = "variance";
+
+/// Whether a column counts waits of a log that records none.
+pub(super) fn counts_no_waits(table: &Table, column: &str) -> bool {
+    let place = table.header.iter().position(|known| known == column);
+    let is_zero = |row: &Vec<String>| place.is_some_and(|idx| row[idx] == "0");
+    column == "jobs_with_wait" && table.rows.iter().all(is_zero)
+}
 
 /// Whether a column of the jobs with a page says the same in every row: the outcome by the exact
 /// sequence is that by the last event, every job has one task and one attempt, and the CPU time of

@@ -13,8 +13,9 @@ mod columns;
 use self::cells::cell_of;
 use self::columns::{
     LOWER_BOUNDS, ON_FRONT, THRESHOLD, UNIT, UNNOTED, VARIANCE, beside, columns_kept,
-    has_no_machines, heading_in, is_bare, is_beside, is_folded, is_in_file_only, is_name,
-    is_on_page, is_shown_above, is_unit, repeats_jobs, says_the_same, sorted_by, with_harm_first,
+    counts_no_waits, has_no_machines, heading_in, is_bare, is_beside, is_folded, is_in_file_only,
+    is_name, is_on_page, is_shown_above, is_unit, repeats_jobs, says_the_same, sorted_by,
+    with_harm_first,
 };
 use super::headings::{heading, is_statistic, is_use, is_use_by_unit};
 use super::html::{self, Cell};
@@ -34,7 +35,9 @@ pub(super) const FOLDED_ROWS: usize = 100;
 /// Whether a row has a zero and, names apart, no number except zeros and no `true`; other texts do
 /// not count.
 fn says_nothing(header: &[String], row: &[String]) -> bool {
-    let mut cells = header.iter().zip(row).filter(|(column, _)| !is_name(column));
+    // Of a table by hour, hour 0 is no value.
+    let is_key = |column: &str| is_name(column) || column == "hour";
+    let mut cells = header.iter().zip(row).filter(|(column, _)| !is_key(column));
     let is_zero = |cell: &str| cell.parse::<f64>().map(|number| number == 0.0);
     let has_zero = cells.clone().any(|(_, cell)| is_zero(cell) == Ok(true));
     has_zero && cells.all(|(_, cell)| is_zero(cell) != Ok(false) && cell != "true")
@@ -175,6 +178,7 @@ fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
             || is_shown_above(table, column)
             || repeats_jobs(table, column)
             || says_the_same(table, column)
+            || counts_no_waits(table, column)
             || [IS_TOTAL, ON_FRONT, VARIANCE, LOWER_BOUNDS].contains(&column.as_str())
             // Its value, with which it is kept or left out, has it beside it.
             || is_beside(&table.header, column)
