@@ -238,7 +238,9 @@ fn an_analysis_has_the_gpu_time_beside_the_cpu_time() {
     assert!(said.contains(finding), "{said}");
     let page_says = "Where did the GPU time go?";
     assert!(page.contains(page_says) && page.contains("GPU time (GPU-s)"), "{page}");
-    place.run(&["account", "--resource", "gpu", "--out", "own", "--quiet"]).ok();
+    let classes = ["--classes", "terminal"];
+    let account = [&["account", "--resource", "gpu", "--out", "own", "--quiet"], &classes[..]];
+    place.run(&account.concat()).ok();
     let own = std::fs::read_to_string(place.path("own/account-gpu.csv")).unwrap();
     assert_eq!(table, Some(own));
     let place = of_pods(&["a,4000,1,0,0,,LS,Succeeded,0,110,10".to_owned()], &[]);

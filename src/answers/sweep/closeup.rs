@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::job_cpu::OverTime;
 use super::jobs::{JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes};
-use super::{KIND as SWEEP, Swept, job_record};
+use super::{KIND as SWEEP, Swept, harms, job_record};
 use crate::answers::sentences::Ends;
 use crate::answers::study::Work;
 use crate::digits::counted;
@@ -88,19 +88,19 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
     if work.is_missing(Table::JobEvents, KIND)? {
         return Ok(());
     }
-    let mut named: BTreeSet<i64> = harmed(swept).into_iter().collect();
+    let mut named: BTreeSet<i64> = harms::harmed(swept, HARMED_MAX).into_iter().collect();
     let classes = work.definitions.classes;
     let (longest, users) = looked_over(work.lake, work.windows, classes)?;
     named.extend(longest);
     let mut jobs = closeups(work.lake, work.windows, rules, &named)?;
-    let named_by = naming(swept);
+    let named_by = harms::naming(swept);
     for job in &mut jobs {
         job.outcome = match classes {
             Classes::Terminal => job.outcome_by_last_event.clone(),
             Classes::Sequence => job.outcome_by_sequence.clone(),
         };
         let named = named_by.get(&job.job_id).map_or(&[][..], Vec::as_slice);
-        job.harmed_by = harmed_by(job, swept, named);
+        job.harmed_by = harms::harmed_by(job, swept, named);
     }
     let rows = || jobs.iter();
     let unit = CpuDefinition::Requested.unit(work.lake.source());
@@ -138,47 +138,6 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
         settings,
         charts: Vec::new(),
     })
-}
-
-/// Finished jobs that a rule would have harmed, those of the lowest thresholds first.
-fn harmed(swept: &Swept) -> Vec<i64> {
-    let mut all = Vec::new();
-    let longest = swept.sweeps.iter().map(|sweep| sweep.rows.len()).max().unwrap_or(0);
-    for step in 0..longest {
-        for row in swept.sweeps.iter().filter_map(|sweep| sweep.rows.get(step)) {
-            all.extend(row.harmed.iter().map(|job| job.job_id));
-        }
-    }
-    let mut seen = BTreeSet::new();
-    all.retain(|id| seen.insert(*id));
-    all.truncate(HARMED_MAX);
-    all
-}
-
-/// By job: the rules whose rows name it among those that they harm most.
-fn naming(swept: &Swept) -> BTreeMap<i64, Vec<&str>> {
-    let mut all: BTreeMap<i64, Vec<&str>> = BTreeMap::new();
-    for sweep in &swept.sweeps {
-        let named = sweep.rows.iter().flat_map(|row| &row.harmed);
-        let named: BTreeSet<i64> = named.map(|job| job.job_id).collect();
-        for id in named {
-            all.entry(id).or_default().push(&sweep.rule);
-        }
-    }
-    all
-}
-
-/// The rules that harm a job: those that name it, and if it finished also those that kill one of its
-/// tasks before that ends. Their rows name only some of the jobs.
-fn harmed_by(job: &JobDetail, swept: &Swept, named: &[&str]) -> Vec<String> {
-    let mut all = Vec::new();
-    for sweep in &swept.sweeps {
-        let kills = || job.kills.iter().any(|kill| kill.rule == sweep.rule && kill.acts());
-        if named.contains(&sweep.rule.as_str()) || job.is_finished() && kills() {
-            all.push(sweep.rule.clone());
-        }
-    }
-    all
 }
 
 /// By outcome: how long the tasks of a job ran in all, µs, and the job; the longest first.
@@ -504,48 +463,8 @@ fn cut(sequence: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
     use crate::results::envelope::Envelope;
-    use crate::studies::kill_sweep::Sweep;
-
-    #[test]
-    fn a_job_names_the_rules_that_harm_it() {
-        let kill = |rule: &str, over: u64| {
-            json!({"rule": rule, "threshold": 1, "condemned_tasks": 1, "over_by_then": over,
-                "first_s": 5.0})
-        };
-        let job = |outcome: &str| -> JobDetail {
-            let kills = json!([kill("restarts", 0), kill("failures", 1)]);
-            serde_json::from_value(json!({"job_id": 7, "outcome_by_sequence": outcome,
-                "kills": kills}))
-            .unwrap()
-        };
-        let sweep = |rule: &str, harmed: &[i64]| -> Sweep {
-            let harmed: Vec<Value> = harmed
-                .iter()
-                .map(|id| {
-                    json!({"job_id": id, "user": null, "job_name": null, "condemned_tasks": 1,
-                        "destroyed_cpu": 1.0})
-                })
-                .collect();
-            let rows = json!([{"threshold": 1, "harmed": harmed}]);
-            serde_json::from_value(json!({"rule": rule, "rows": rows})).unwrap()
-        };
-        let sweeps = vec![sweep("events", &[7]), sweep("failures", &[]), sweep("restarts", &[])];
-        let swept = Swept { sweeps, groups: Vec::new(), selection: None };
-        let named_by = naming(&swept);
-        assert_eq!(named_by.get(&7).map(Vec::len), Some(1));
-        // A task that has ended by its kill loses nothing.
-        let own = harmed_by(&job("finished"), &swept, &named_by[&7]);
-        assert_eq!(own, ["events", "restarts"]);
-        assert_eq!(harmed_by(&job("other"), &swept, &named_by[&7]), ["events"]);
-        assert!(harmed_by(&job("failed"), &swept, &[]).is_empty());
-        let details =
-            |outcome: &str| JobDetails { jobs: vec![job(outcome)], ..JobDetails::default() };
-        assert_eq!((details("finished").harmed(), details("failed").harmed()), (1, 0));
-    }
 
     #[test]
     fn a_job_without_a_harmed_one_beside_it_is_one_of_the_longest() {

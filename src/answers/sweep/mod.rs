@@ -6,6 +6,7 @@
 mod answer;
 pub(crate) mod charts;
 pub mod closeup;
+mod harms;
 pub(crate) mod job_cpu;
 mod job_record;
 mod jobs;
