@@ -40,7 +40,8 @@ pub(super) fn whole_rows(table: &Table, results: &[Stored]) -> Option<(Table, St
     let count = counted(before.len() as u64, "row");
     let note =
         format!("<p class=\"source\">Only in the file: {count} before {}.</p>\n", escape(&when));
-    (!before.is_empty()).then_some((own, note))
+    // Of a very long table only the first rows are loaded.
+    (!before.is_empty() && !own.rows.is_empty()).then_some((own, note))
 }
 
 /// A warning that numbers include time for which the log lacks jobs, and what that does to them; empty
@@ -71,4 +72,32 @@ fn consequences(from: &load::WholeFrom) -> String {
     let open = if lacks_open { format!(" {LACKS_OPEN}.") } else { String::new() };
     let means = from.means.said().map_or_else(String::new, |said| format!(" {said}."));
     format!("{LACKS_EARLY}.{means}{open}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::results::envelope::Envelope;
+
+    #[test]
+    fn rows_before_the_log_is_whole_are_only_in_the_file() {
+        let answer = json!({"whole_from": {"from_s": 150.0, "when": "noon"}});
+        let name = load::KIND.name.to_owned();
+        let results = [Stored::of(Envelope { name, answer, ..Envelope::default() })];
+        let table = |rows: usize, row_count: usize| Table {
+            file: "load.csv".to_owned(),
+            header: ["start_s", "cpu"].map(str::to_owned).into(),
+            rows: (0..rows).map(|at| vec![at.to_string(), "1".to_owned()]).collect(),
+            row_count,
+        };
+        let (own, note) = whole_rows(&table(201, 201), &results).unwrap();
+        assert_eq!((own.rows.len(), own.row_count, own.rows[0][0].as_str()), (51, 51, "150"));
+        assert!(note.contains("150 rows before noon"), "{note}");
+        // A short table, one without the whole part, and a log that is whole.
+        assert!(whole_rows(&table(200, 200), &results).is_none());
+        assert!(whole_rows(&table(150, 900), &results).is_none());
+        assert!(whole_rows(&table(201, 201), &[]).is_none());
+    }
 }

@@ -137,6 +137,18 @@ fn waste_is_what_failed_and_killed_jobs_used_and_running_ones_are_open() {
         "shown: 70.0 % of 2,000 NCU-s went to jobs that did not finish: killed jobs requested 40.0 % \
         and failed jobs 30.0 % (97.0 % of it by one job); finished jobs 10.0 %; 20.0 % belongs to jobs that still ran at the end"
     );
+    let stored = of(vec![
+        row("finished", 0.5, 0.2),
+        row("evicted", 0.1, 0.2),
+        row("pending", 0.3, 0.2),
+        row("unknown", 0.1, 0.2),
+    ]);
+    assert_eq!(
+        said(by(waste, &stored)),
+        "shown: 10.0 % of 2,000 NCU-s went to jobs that did not finish: evicted jobs requested 10.0 %; \
+        finished jobs 50.0 %; 30.0 % belongs to jobs that waited again at the end; 10.0 % belongs to jobs \
+        whose end is not known"
+    );
     let stored = of(vec![row("finished", 1.0, 0.2), row("failed", 0.0, 0.0)]);
     assert_eq!(
         said(by(waste, &stored)),
