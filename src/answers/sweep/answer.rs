@@ -87,7 +87,7 @@ impl SweepAnswer {
             ("harmed job", "a job that finished, of which the rule would have killed a task"),
             (
                 "net CPU saved",
-                "CPU after the kill in jobs that did not finish, minus the CPU that killed tasks of \
+                "CPU after the kill in jobs that did not finish or still ran, minus the CPU that killed tasks of \
                 finished jobs had spent",
             ),
             (

@@ -17,7 +17,7 @@ use super::jobs::{JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt
 use super::{KIND as SWEEP, Swept, harms, job_record};
 use crate::answers::sentences::Ends;
 use crate::answers::study::Work;
-use crate::digits::counted;
+use crate::digits::{counted, grouped};
 use crate::facts::FactError;
 use crate::facts::events::{Event, Histories};
 use crate::facts::jobs::{Job, Jobs, SEQUENCE_OUTCOMES, TERMINAL_OUTCOMES};
@@ -47,8 +47,9 @@ pub const KIND: Kind<'static> = Kind {
                 "finished jobs that a rule would harm".to_owned()
             }
             (Ends::Known, harmed) => format!(
-                "{} that a rule would harm, and the jobs of each outcome whose tasks ran longest",
-                counted(harmed, "finished job")
+                "{} of the finished jobs that a rule would harm, and the jobs of each outcome whose tasks \
+                ran longest",
+                grouped(harmed)
             ),
             (Ends::Assumed, _) => {
                 "some of the jobs whose tasks ran longest, or that reached the threshold of a rule"
