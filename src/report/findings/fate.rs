@@ -80,8 +80,11 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
         most.map_or_else(String::new, |share| format!(" ({} of it by one job)", percent(share)))
     };
     let told = |own: &str| {
-        let reason = answer.main_reason(own).map(|said| format!(" ({said})"));
-        format!("{}{}", percent(share(own)), reason.unwrap_or_else(|| of_one(own)))
+        let all = percent(share(own));
+        // A reason of nearly all of it says nothing more.
+        let reason = answer.main_reason(own).filter(|said| !said.starts_with(&all));
+        let reason = reason.map(|said| format!(" ({said})"));
+        format!("{all}{}", reason.unwrap_or_else(|| of_one(own)))
     };
     let is_google = stored.source.as_deref().is_some_and(|source| source.starts_with("google"));
     let has_services = is_google && share("finished") < share("killed");
