@@ -297,7 +297,7 @@ fn charts_of_a_replay_show_nothing_in_a_gap() {
             assert_eq!(svg.matches(">not in the log</text>").count(), marks, "{stem}: {hole}");
             // Bars have simulated ends, so they stay.
             let hours = if stem == "replay-gantt-1" { Vec::new() } else { hours_shown(&svg) };
-            let seconds: Vec<f64> = hours.into_iter().map(|hour| hour * 3600.0 + 10.0).collect();
+            let seconds: Vec<f64> = hours.into_iter().map(|hour| hour * 3600.0).collect();
             let inside = seconds.iter().filter(|second| 51.0 < **second && **second < 249.0);
             assert!(marks == 0 || inside.count() == 0, "{stem}: {seconds:?}");
         }
