@@ -686,6 +686,7 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         of_shares(&json["answer"], &mut known);
         of_equal_shares(&json["answer"], &mut known);
         of_truths(&json["answer"], &mut known);
+        of_times(&json["answer"], &mut known);
         // The answer, and the folded sentences that explain it.
         let said = finding.split("<p>").skip(1).map(|said| said.split("</p>").next().unwrap());
         let sentence = said.collect::<Vec<_>>().join(" ");
@@ -712,6 +713,16 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         pages.iter().any(|page| fs::read_to_string(page).unwrap().contains(to))
     };
     assert!(leads("users", "href=\"../jobs/") && leads("jobs", "href=\"../users/"));
+}
+
+/// The times of episodes in hours of the trace, and how long their events took, s.
+fn of_times(answer: &serde_json::Value, known: &mut Vec<f64>) {
+    for row in answer["rows"].as_array().into_iter().flatten() {
+        let at = |name: &str| row[name].as_f64();
+        let times = ["start_s", "end_s", "first_at_s", "last_at_s"].into_iter().filter_map(at);
+        known.extend(times.map(|at_s| at_s / 3600.0));
+        known.extend(at("first_at_s").zip(at("last_at_s")).map(|(first, last)| last - first));
+    }
 }
 
 /// The shares of jobs by the last event of their sequences.
