@@ -12,6 +12,7 @@ use crate::lake::Lake;
 use crate::replay::history::{KilledTasks, Overcommit};
 use crate::schema::{Source, Table};
 use crate::studies::ledger::CpuDefinition;
+use crate::studies::outcomes::Classes;
 use crate::units::MICROS_PER_DAY;
 
 /// A trace of fewer days is divided into hours, a longer one into days.
@@ -37,6 +38,8 @@ struct Family {
     killed: KilledTasks,
     /// Policies of a replay.
     policies: &'static [&'static str],
+    /// How outcomes are defined in an analysis and in the portal.
+    classes: Classes,
 }
 
 /// The defaults of each family.
@@ -48,6 +51,8 @@ struct Family {
 ///   EASY is the usual policy of such clusters, and so the one that the others are compared with.
 ///   Most kills of running jobs are time limits, and other simulators take the recorded running time
 ///   as the work.
+/// - All but those of Google often have jobs that were requeued and then finished, which are `other` by
+///   their exact sequence of events.
 /// - Rumen: an attempt takes a slot, whatever it uses.
 /// - Pods and batch tasks of Alibaba: each gets its request, in cores.
 const TABLE: [Family; 4] = [
@@ -57,6 +62,7 @@ const TABLE: [Family; 4] = [
         overcommit: Overcommit::Recorded,
         killed: KilledTasks::Age,
         policies: &["fifo:depth=100", "fair:depth=100", "fifo:depth=100+late:heartbeat_s=60"],
+        classes: Classes::Sequence,
     },
     Family {
         sources: &[Source::Swf, Source::Gwf, Source::Slurm, Source::Mapped],
@@ -64,6 +70,7 @@ const TABLE: [Family; 4] = [
         overcommit: Overcommit::Factor(1.0),
         killed: KilledTasks::RunTime,
         policies: &["easy", "fifo", "fair"],
+        classes: Classes::Terminal,
     },
     Family {
         sources: &[Source::Rumen],
@@ -71,6 +78,7 @@ const TABLE: [Family; 4] = [
         overcommit: Overcommit::Factor(1.0),
         killed: KilledTasks::RunTime,
         policies: &["fifo", "fair", "fifo+late:heartbeat_s=60"],
+        classes: Classes::Terminal,
     },
     Family {
         sources: &[Source::Openb, Source::Alibaba2017, Source::Alibaba2018, Source::Kubernetes],
@@ -78,6 +86,7 @@ const TABLE: [Family; 4] = [
         overcommit: Overcommit::Factor(1.0),
         killed: KilledTasks::RunTime,
         policies: &["fifo", "fair"],
+        classes: Classes::Terminal,
     },
 ];
 
@@ -100,6 +109,8 @@ pub struct Defaults {
     pub killed: KilledTasks,
     /// Policies: `replay`.
     pub policies: &'static [&'static str],
+    /// How outcomes are defined: `analyze` and the portal. Single commands go by the sequence.
+    pub classes: Classes,
 }
 
 impl Defaults {
@@ -112,7 +123,7 @@ impl Defaults {
     /// slots, which every trace has.
     pub fn of_all(lakes: &[&Lake]) -> Self {
         let first = lakes.first().map_or(Source::default(), |lake| lake.source());
-        let Family { overcommit, killed, policies, .. } = *family(first);
+        let Family { overcommit, killed, policies, classes, .. } = *family(first);
         let cpus = || lakes.iter().map(|lake| cpu_of(lake.source(), is_measured(lake)));
         let has_usage = lakes.iter().all(|lake| is_measured(lake));
         let cpu = if has_usage {
@@ -122,7 +133,7 @@ impl Defaults {
             let is_same = cpus().all(|cpu| cpu == known || cpu == CpuDefinition::Measured);
             if is_same { known } else { CpuDefinition::Slots }
         };
-        Self { cpu, accrual: ACCRUAL, overcommit, killed, policies }
+        Self { cpu, accrual: ACCRUAL, overcommit, killed, policies, classes }
     }
 }
 
@@ -214,9 +225,11 @@ pub fn help() -> String {
         let _ = writeln!(
             text,
             "  {}\n    --cpu         {}; measured with a table task_usage or CPU times in the \
-            log\n    --overcommit  {}\n    --killed      {}\n    --policies    {}",
+            log\n    --classes     {}{}\n    --overcommit  {}\n    --killed      {}\n    --policies    {}",
             names.join(", "),
             row.cpu,
+            row.classes,
+            if row.classes == Classes::default() { "" } else { " in an analysis" },
             row.overcommit,
             killed_name(row.killed),
             row.policies.join(" ")

@@ -129,6 +129,15 @@ pub fn instant(seconds: f64) -> String {
     }
 }
 
+/// `25 d 21:30:05` after the start of a trace, or `25 d 21:30` without the seconds; not below 0.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time of a trace")]
+pub(crate) fn on_day(seconds: f64, with_seconds: bool) -> String {
+    let whole = seconds.round() as u64;
+    let [days, hours, minutes] = [whole / 86_400, whole / 3600 % 24, whole / 60 % 60];
+    let rest = if with_seconds { format!(":{:02}", whole % 60) } else { String::new() };
+    format!("{days} d {hours:02}:{minutes:02}{rest}")
+}
+
 /// A length of time with three digits: `45 s`, `12.5 min`, `3.4 h`, `29 d`.
 pub fn lasting(seconds: f64) -> String {
     if 0.0 < seconds && seconds < 0.005 {

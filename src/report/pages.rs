@@ -130,12 +130,8 @@ fn same_as(result: &Stored, other: &Stored) -> String {
 
 /// The links to the files of a result.
 fn data(result: &Stored) -> String {
-    let files = result.tables.iter().map(|table| {
-        let file = escape(&table.file);
-        format!(" <a href=\"data/{file}\">{file}</a>")
-    });
-    let files: String = files.collect();
-    if files.is_empty() { files } else { format!(" <span class=\"source\">Data:{files}</span>") }
+    let files = linked_files(result).join(" ");
+    if files.is_empty() { files } else { format!(" <span class=\"source\">Data: {files}</span>") }
 }
 
 /// A result that needs only one sentence, as a list item.

@@ -5,8 +5,7 @@ use std::fmt::Write;
 use crate::answers::list;
 use crate::answers::sentences::{self, noun_of};
 use crate::cells::is_hidden;
-use crate::digits::utc;
-use crate::digits::{HOURS_FROM_S, three_digits};
+use crate::digits::{HOURS_FROM_S, on_day, three_digits, utc};
 pub(super) use crate::digits::{figure_text, is_date, lasting};
 use crate::results::Stored;
 use crate::results::envelope::Measures;
@@ -190,14 +189,12 @@ pub(crate) fn beside(seconds: Option<f64>, latest: Option<f64>) -> Option<f64> {
 /// An instant to the second: `13 d 07:29:05` since the start of the trace, or `2024-03-01 07:29:05`
 /// in a log that counts from 1970.
 pub(crate) fn instant(seconds: f64) -> String {
-    #[expect(clippy::cast_possible_truncation, reason = "times of a trace fit")]
-    let whole = seconds.round() as i64;
     if is_date(seconds) {
-        return utc(whole.unsigned_abs());
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "after 1970")]
+        return utc(seconds.round() as u64);
     }
-    let (sign, whole) = (if whole < 0 { "-" } else { "" }, whole.abs());
-    let [days, hours, minutes] = [whole / 86_400, whole / 3600 % 24, whole / 60 % 60];
-    format!("{sign}{days} d {hours:02}:{minutes:02}:{:02}", whole % 60)
+    let sign = if seconds.round() < 0.0 { "-" } else { "" };
+    format!("{sign}{}", on_day(seconds.abs(), true))
 }
 
 /// The title of a result or table for readers.

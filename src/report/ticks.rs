@@ -117,6 +117,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::studies::distributions::TICKS_S;
 
     #[test]
     fn a_table_has_the_amounts_at_which_outcomes_differ() {
@@ -133,6 +134,8 @@ mod tests {
         assert!(html.contains(">1 min<") && !html.contains(">1 s<"), "{html}");
         assert!(!html.contains(">1 d<") && html.matches("<tr").count() == 3, "{html}");
         assert!(html.contains("25.00 %") && html.contains(">failed<"), "{html}");
+        let times = TICKS_S.map(|time_s| name_of(time_s, What::Waiting));
+        assert_eq!(times, ["1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "10 d"]);
         let none = DescribeAnswer { ticks: Vec::new(), ..answer };
         assert_eq!(of_ticks("x", &none), "");
     }

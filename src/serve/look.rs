@@ -19,6 +19,7 @@ use super::lakes::span_of;
 use crate::answers::machines::closeup;
 use crate::answers::sentences::Ends;
 use crate::answers::sweep::{JobDetail, closeup as job_closeup};
+use crate::defaults::Defaults;
 use crate::facts::events::Event;
 use crate::facts::jobs::{by_sequence, by_terminal};
 use crate::facts::window::Windows;
@@ -256,7 +257,7 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
         let missing = Missing::of(&lake.gaps(), &[Table::JobEvents]);
         found.drawings = drawn(
             &jobs,
-            (name, Classes::usual(lake.source())),
+            (name, Defaults::of(lake).classes),
             (known_for(spans[0], spans[1]), &missing),
         );
     }

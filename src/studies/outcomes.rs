@@ -19,7 +19,6 @@ use thiserror::Error;
 use crate::facts::events::Event;
 use crate::facts::jobs;
 use crate::facts::window::Windows;
-use crate::schema::Source;
 
 /// How outcomes are defined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,12 +33,6 @@ pub enum Classes {
 }
 
 impl Classes {
-    /// The one of an analysis: other logs than those of Google often have jobs that were requeued and
-    /// then finished, which are `other` by their sequence.
-    pub const fn usual(source: Source) -> Self {
-        if source.is_google() { Self::Sequence } else { Self::Terminal }
-    }
-
     /// The column of the facts that holds the outcome.
     pub const fn column(self) -> &'static str {
         match self {

@@ -11,14 +11,12 @@ use crate::defaults::Defaults;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Source;
-use crate::studies::outcomes::Classes;
 
 /// Fills in every option that the file leaves open.
 pub fn settle(config: &mut Config, lake: &Lake) {
     let (usual, windows) = (Defaults::of(lake), Windows::of(lake, None));
     config.default_to(DEFINITIONS, "cpu", usual.cpu.to_string().as_str().into());
-    let classes = Classes::usual(lake.source()).to_string();
-    config.default_to(DEFINITIONS, "classes", classes.as_str().into());
+    config.default_to(DEFINITIONS, "classes", usual.classes.to_string().as_str().into());
     for (study, step) in list::steps().filter(|(_, step)| step.section.is_some()) {
         let section = config.section_mut(study.name);
         (step.settle)(&mut Open { section, lake, usual, windows });

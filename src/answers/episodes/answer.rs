@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answers::sentences::{capital, percent, short};
+use crate::charts::DAYS_FROM_S;
 use crate::digits::{
-    counted, grouped, grouped_decimal, instant, is_date, lasting, six_digits, three_digits, utc,
+    counted, grouped, grouped_decimal, instant, is_date, lasting, on_day, six_digits, three_digits,
+    utc,
 };
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
@@ -113,22 +115,6 @@ const LEADS: f64 = 0.05;
 /// The same from which on an episode is a finding about the whole log.
 const STRIKES: f64 = 0.5;
 
-/// From this time of a trace without dates on, s, an instant is told by its day, as in charts.
-const DAYS_FROM_S: f64 = 3.0 * 86_400.0;
-
-/// `25 d 21:30` of a trace without dates, as in tables; with seconds if asked for.
-fn on_day(at_s: f64, has_seconds: bool) -> String {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a time of a trace"
-    )]
-    let whole = at_s.round() as u64;
-    let [days, hours, minutes] = [whole / 86_400, whole / 3600 % 24, whole / 60 % 60];
-    let seconds = if has_seconds { format!(":{:02}", whole % 60) } else { String::new() };
-    format!("{days} d {hours:02}:{minutes:02}{seconds}")
-}
-
 /// An instant in words.
 fn at(at_s: f64) -> String {
     match at_s {
@@ -234,9 +220,9 @@ impl EpisodeRow {
         Some(format!("{share}{}", times.unwrap_or_default()))
     }
 
-    /// Whether it may be told first.
-    fn leads(&self) -> bool {
-        self.share.is_some_and(|share| LEADS <= share)
+    /// Whether it has this part of all events of its kind, or more.
+    fn has(&self, part: f64) -> bool {
+        self.share.is_some_and(|share| part <= share)
     }
 }
 
@@ -268,7 +254,7 @@ impl OfKind {
         let in_all = self.in_episodes_share.filter(|_| 1 < self.episodes);
         let in_all = in_all.map_or_else(String::new, |share| {
             let episodes = grouped(self.episodes);
-            format!(". All {episodes} episodes of {noun}s hold {} of them", percent(share))
+            format!(". The {episodes} episodes of {noun}s hold {} of them", percent(share))
         });
         let with = if largest.together_with.is_empty() {
             String::new()
@@ -298,10 +284,9 @@ impl EpisodesAnswer {
         let own = kinds.iter().filter_map(|kind| Some((kind, largest(&rows, &kind.what)?)));
         let all: Vec<(&OfKind, &EpisodeRow)> = own.collect();
         let is_bad = |kind: &OfKind| kind.what != What::Submitted.name();
-        let leading = all.iter().filter(|(_, row)| row.leads());
-        let strikes = |row: &EpisodeRow| row.share.is_some_and(|share| STRIKES <= share);
+        let leading = all.iter().filter(|(_, row)| row.has(LEADS));
         let lead = leading.max_by(|one, other| {
-            let strikes = strikes(one.1).cmp(&strikes(other.1));
+            let strikes = one.1.has(STRIKES).cmp(&other.1.has(STRIKES));
             let bad = is_bad(one.0).cmp(&is_bad(other.0));
             strikes
                 .then(bad)
@@ -319,8 +304,7 @@ impl EpisodesAnswer {
 
     /// The sentences if an episode has half of all events of its kind or more.
     pub(crate) fn striking(&self) -> Option<String> {
-        let strikes = |row: EpisodeRow| row.share.is_some_and(|share| STRIKES <= share);
-        self.rows.iter().any(strikes).then(|| self.sentence()).flatten()
+        self.rows.iter().any(|row| row.has(STRIKES)).then(|| self.sentence()).flatten()
     }
 
     /// What the names of ends mean that count less where attempts are counted.
@@ -412,7 +396,7 @@ mod tests {
             answer.sentence().unwrap(),
             "970 of 1,000 failures of tasks (97.0 %, 37.3 times the mean) happened from 2017-01-01 00:00 to \
             02:00 UTC, all in tasks of user honbu, 75.0 % in jobs that ended as FAILED; running tasks fell \
-            from 85 to 31. All 2 episodes of failures hold 98.2 % of them. At the same time far more than usual: jobs \
+            from 85 to 31. The 2 episodes of failures hold 98.2 % of them. At the same time far more than usual: jobs \
             submitted. Jobs submitted: 900 of 900 (100.0 %, 77 times the mean) from 2016-12-31 02:00 to \
             03:00 UTC, 90.0 % by user honbu. Tasks killed: 395 of 468 (84.4 %, 30.3 times the mean) within \
             67 s from 2016-12-31 04:01:00 UTC on, all in tasks of user honbu"

@@ -239,10 +239,15 @@ fn far_limits(mut rows: Vec<OfQueue>) -> Option<String> {
     ))
 }
 
+/// Whether fewer than two of some months are whole, so that there are none to compare.
+pub(super) const fn are_few(months: usize, in_part: usize) -> bool {
+    months < 2 + in_part
+}
+
 impl MonthlyAnswer {
     /// Whether the log covers less than two whole months, so that there are none to compare.
     pub(crate) fn has_few_months(&self) -> bool {
-        self.months.len() < 2 + self.months_in_part.len()
+        are_few(self.months.len(), self.months_in_part.len())
     }
 
     /// What attempts did with CPU time: used it, or requested it.

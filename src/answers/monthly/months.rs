@@ -2,7 +2,7 @@
 
 use arrow::record_batch::RecordBatch;
 
-use super::answer::{AccountsOfUser, MonthlyAnswer, MostOfUser, MostWasted};
+use super::answer::{AccountsOfUser, MonthlyAnswer, MostOfUser, MostWasted, are_few};
 use super::plan::MonthlyPlan;
 use super::units::noun;
 use super::{SHARES, table};
@@ -109,7 +109,7 @@ impl Months {
 
     /// Whether the log covers less than two whole months.
     pub(super) fn are_few(&self) -> bool {
-        self.monthly.by_month().len() < 2 + self.covered.in_part.len()
+        are_few(self.monthly.by_month().len(), self.covered.in_part.len())
     }
 
     /// The notes about the sums.

@@ -30,8 +30,8 @@ pub struct Metrics {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_waiting_s: Option<Spread>,
     /// The same for tasks that arrive after the first tenth of the time between the first and the last
-    /// arrival, s. It is given if the wait of some task is not recorded: tasks from before the window
-    /// arrive all at once when it starts, and what waits then says little of the policy.
+    /// arrival, s. It is given if the wait of some task is not recorded, as those of tasks from before
+    /// the window: they arrive all at once when it starts, and waits then say little of the policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settled_waiting_s: Option<Spread>,
     /// Submit to end of finished tasks, s.
