@@ -61,6 +61,12 @@ impl Classes {
             _ => None,
         }
     }
+
+    /// Whether an event sequence has an outcome of its own, so that it is not `other`.
+    pub(crate) fn is_named(sequence: &str) -> bool {
+        let own = |outcome: &&str| Self::Sequence.sequence_of(outcome) == Some(sequence);
+        Self::Sequence.outcomes().iter().any(own)
+    }
 }
 
 impl fmt::Display for Classes {

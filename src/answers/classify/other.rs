@@ -5,7 +5,7 @@
 //! before the start, several attempts, evicted.
 
 use crate::answers::flow::Way;
-use crate::studies::outcomes::OutcomeRow;
+use crate::studies::outcomes::{Classes, OutcomeRow};
 
 /// A group of jobs or tasks, such as some of those with the outcome `other`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,14 +54,10 @@ pub(crate) fn without_attempt(sequences: &[OutcomeRow]) -> Vec<Part> {
     grouped(sequences.iter().filter(|row| way(row).attempts() == 0))
 }
 
-/// The sequences that have an outcome of their own.
-const PLAIN: [&str; 4] = ["014", "013", "015", "01"];
-
 /// The groups of the sequences that are `other`, the largest first.
 pub(crate) fn parts(sequences: &[OutcomeRow]) -> Vec<Part> {
-    let is_plain =
-        |row: &OutcomeRow| row.sequence.as_deref().is_some_and(|own| PLAIN.contains(&own));
-    grouped(sequences.iter().filter(|row| !is_plain(row)))
+    let is_named = |row: &OutcomeRow| row.sequence.as_deref().is_some_and(Classes::is_named);
+    grouped(sequences.iter().filter(|row| !is_named(row)))
 }
 
 fn way(row: &OutcomeRow) -> Way {
@@ -163,10 +159,11 @@ mod tests {
     proptest! {
         #[test]
         fn parts_add_up_to_other(
-            all in prop::collection::vec(("[0-8]{1,8}", 1..1000_u64), 0..20),
+            all in prop::collection::vec(("[0-8]{1,8}|01[345]?", 1..1000_u64), 0..20),
         ) {
             let rows: Vec<OutcomeRow> = all.iter().map(|(text, count)| row(text, *count)).collect();
-            let others = all.iter().filter(|(text, _)| !PLAIN.contains(&text.as_str()));
+            let named = ["014", "013", "015", "01"];
+            let others = all.iter().filter(|(text, _)| !named.contains(&text.as_str()));
             let total: u64 = others.map(|one| one.1).sum();
             for parts in [parts(&rows), main_parts(&rows)] {
                 prop_assert_eq!(parts.iter().map(|part| part.count).sum::<u64>(), total);
