@@ -173,7 +173,7 @@ impl Waits {
         let compared = known.iter().filter_map(|&(own, share)| Some((own.longer()?, own, share)));
         let mut compared: Vec<(f64, &OfUser, f64)> = compared.collect();
         compared.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let [first, .., shortest] = compared.as_slice() else { return None };
+        let first = compared.first()?;
         let is_late = |of: &&(f64, &OfUser, f64)| Self::LONGER <= of.0 && of.1.waits_long();
         // Of those who waited longer than others, the one with most use.
         let late = compared.iter().filter(is_late);
@@ -186,6 +186,7 @@ impl Waits {
             None => "No user waited long for the typical job",
         };
         let longest = late.unwrap_or(first);
+        let shortest = compared.iter().rfind(|of| of.1.user != longest.1.user)?;
         let alike = if self.has_queues {
             format!("in the same {queue} and of about the same size")
         } else {
@@ -343,6 +344,13 @@ mod tests {
         assert!(said((59.0, 0.9)).contains("No user waited long for the typical job"));
         let by_size = Waits::from_rows(rows((60.0, 0.9)), false).said(&users, NOUNS);
         assert!(by_size.contains("of others of about the same size, jobs of a"), "{by_size}");
+        // b waited longer still; a has more use.
+        let mut late = rows((7200.0, 0.75));
+        late[1] = alike("b", 10, 7200.0, 0.9);
+        let both = Waits::from_rows(late, true).said(&users, NOUNS);
+        let a = both.find("jobs of a waited longer than 75.0 %").expect(&both);
+        let b = both.find("jobs of b waited longer than 90.0 %").expect(&both);
+        assert!(a < b, "{both}");
         // Only one of them: the medians of all jobs.
         let only = Waits::from_rows(rows((7200.0, 0.75)), true).said(&users[..1], NOUNS);
         assert_eq!(only, "");
