@@ -74,54 +74,83 @@ impl Tally {
     }
 }
 
-/// Counts everything in a lake.
-pub fn census(lake: &Lake) -> Result<Census, FactError> {
-    let mut census = Census::default();
-    let mut announced: Option<FxHashSet<i64>> = None;
-    let mut used: Vec<(Table, FxHashSet<i64>)> = Vec::new();
-    for table in Table::ALL.into_iter().filter(|&table| lake.has(table)) {
-        let buckets: Vec<Option<u32>> = if table.job_column().is_some() {
-            (0..lake.bucket_count()).map(Some).collect()
-        } else {
-            vec![None]
-        };
-        let tallies: Result<Vec<Tally>, FactError> = buckets
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|bucket| tally(lake, table, bucket))
-            .collect();
-        let mut whole = tallies?.into_iter().fold(Tally::default(), Tally::merge);
-        for (column, texts) in std::mem::take(&mut whole.texts) {
-            whole.add(format!("distinct {column}"), texts.len() as u64);
-        }
-        if table == Table::TaskEvents {
-            whole.add(CLOSED_S, micros_to_whole_seconds(whole.closed_us));
-        }
-        if table == Table::MachineEvents {
-            whole.add("machines", whole.machines.len() as u64);
-            announced = Some(std::mem::take(&mut whole.machines));
-        } else if !whole.machines.is_empty() {
-            used.push((table, std::mem::take(&mut whole.machines)));
-        }
-        if table == Table::JobEvents {
-            census.plain_jobs = whole.plain_jobs;
-        }
-        census.tables.insert(table, whole.counts);
-    }
-    if let Some(announced) = announced {
-        for (table, machines) in used {
-            let unknown = machines.difference(&announced).count() as u64;
-            census
-                .tables
-                .entry(table)
-                .or_default()
-                .insert("machines never announced".to_owned(), unknown);
-        }
-    }
-    Ok(census)
+/// What the tables of a bucket that have been counted say about those that are counted next.
+#[derive(Default)]
+struct Known {
+    job_ends: JobEnds,
+    tasks: Option<Histories>,
 }
 
-fn tally(lake: &Lake, table: Table, bucket: Option<u32>) -> Result<Tally, FactError> {
+/// Tallies by table.
+type Tallies = BTreeMap<Table, Tally>;
+
+fn merged(mut one: Tallies, other: Tallies) -> Tallies {
+    for (table, tally) in other {
+        let before = one.remove(&table).unwrap_or_default();
+        one.insert(table, before.merge(tally));
+    }
+    one
+}
+
+/// Counts everything in a lake, bucket by bucket: jobs, then their tasks, then what these used.
+pub fn census(lake: &Lake) -> Result<Census, FactError> {
+    let tables = Table::ALL.into_iter().filter(|&table| lake.has(table));
+    let (spread, others): (Vec<Table>, Vec<Table>) =
+        tables.partition(|table| table.job_column().is_some());
+    let of_bucket = |bucket: u32| -> Result<Tallies, FactError> {
+        let mut known = Known::default();
+        let found =
+            spread.iter().map(|&table| Ok((table, tally(lake, table, Some(bucket), &mut known)?)));
+        found.collect()
+    };
+    let tallies: Tallies = (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(of_bucket)
+        .try_reduce(Tallies::default, |one, other| Ok(merged(one, other)))?;
+    let others: Tallies = others
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|table| Ok((table, tally(lake, table, None, &mut Known::default())?)))
+        .collect::<Result<_, FactError>>()?;
+    Ok(Census::of(merged(tallies, others)))
+}
+
+impl Census {
+    /// Adds up what depends on all buckets of a table, and compares tables.
+    fn of(tallies: Tallies) -> Self {
+        let mut census = Self::default();
+        let mut machines: BTreeMap<Table, FxHashSet<i64>> = BTreeMap::new();
+        for (table, mut whole) in tallies {
+            for (column, texts) in std::mem::take(&mut whole.texts) {
+                whole.add(format!("distinct {column}"), texts.len() as u64);
+            }
+            match table {
+                Table::TaskEvents => whole.add(CLOSED_S, micros_to_whole_seconds(whole.closed_us)),
+                Table::MachineEvents => whole.add("machines", whole.machines.len() as u64),
+                Table::JobEvents => census.plain_jobs = whole.plain_jobs,
+                _ => {}
+            }
+            census.tables.insert(table, whole.counts);
+            machines.insert(table, whole.machines);
+        }
+        if let Some(announced) = machines.remove(&Table::MachineEvents) {
+            for (table, used) in machines.into_iter().filter(|(_, used)| !used.is_empty()) {
+                let unknown = used.difference(&announced).count() as u64;
+                let counts = census.tables.entry(table).or_default();
+                counts.insert("machines never announced".to_owned(), unknown);
+            }
+        }
+        census
+    }
+}
+
+fn tally(
+    lake: &Lake,
+    table: Table,
+    bucket: Option<u32>,
+    known: &mut Known,
+) -> Result<Tally, FactError> {
     let names: Vec<&'static str> = std::iter::once(ROW_ID)
         .chain(table.columns(lake.source()).iter().map(|column| column.name))
         .collect();
@@ -152,11 +181,14 @@ fn tally(lake: &Lake, table: Table, bucket: Option<u32>) -> Result<Tally, FactEr
         Table::JobEvents | Table::TaskEvents => {
             let histories = Histories::of(table, &batches);
             count_histories(&mut tally, &histories);
-            if let (Table::TaskEvents, Some(bucket)) = (table, bucket) {
-                count_open_attempts(&mut tally, lake, bucket, &histories)?;
+            if table == Table::JobEvents {
+                known.job_ends = JobEnds::of_histories(&histories);
+            } else {
+                count_open_attempts(&mut tally, lake, known, &histories);
+                known.tasks = Some(histories);
             }
         }
-        Table::TaskUsage => count_windows(&mut tally, lake, bucket, &batches)?,
+        Table::TaskUsage => count_windows(&mut tally, lake, known, &batches),
         _ => {}
     }
     Ok(tally)
@@ -332,18 +364,12 @@ fn micros_to_whole_seconds(micros: i64) -> u64 {
 }
 
 /// Counts attempts without an end event: those whose job has ended, and those that are open.
-fn count_open_attempts(
-    tally: &mut Tally,
-    lake: &Lake,
-    bucket: u32,
-    histories: &Histories,
-) -> Result<(), FactError> {
-    let job_ends = JobEnds::read(lake, bucket)?;
+fn count_open_attempts(tally: &mut Tally, lake: &Lake, known: &Known, histories: &Histories) {
     let window_end_us = Windows::of(lake, None).task_end_us;
     let (mut closed, mut open) = (0, 0);
     for (entity, &(job_id, _)) in histories.ids.iter().enumerate() {
         let Some(start_us) = open_since(histories.events(entity)) else { continue };
-        match job_ends.of(job_id).filter(|&end_us| end_us < window_end_us) {
+        match known.job_ends.of(job_id).filter(|&end_us| end_us < window_end_us) {
             Some(end_us) => {
                 closed += 1;
                 tally.closed_us += (end_us - start_us).max(0);
@@ -353,22 +379,11 @@ fn count_open_attempts(
     }
     tally.add("attempts closed with their job", closed);
     tally.add("attempts open at the end", open);
-    Ok(())
 }
 
 /// Counts windows without a task, without length, and overlapping ones.
-fn count_windows(
-    tally: &mut Tally,
-    lake: &Lake,
-    bucket: Option<u32>,
-    batches: &[RecordBatch],
-) -> Result<(), FactError> {
-    let tasks = match bucket {
-        Some(bucket) if lake.has(Table::TaskEvents) => {
-            Some(Histories::read(lake, Table::TaskEvents, bucket)?)
-        }
-        _ => None,
-    };
+fn count_windows(tally: &mut Tally, lake: &Lake, known: &Known, batches: &[RecordBatch]) {
+    let tasks = known.tasks.as_ref();
     let mut ends: FxHashMap<(i64, i32), i64> = FxHashMap::default();
     let (mut overlapping, mut unknown, mut empty) = (0_u64, 0_u64, 0_u64);
     let mut rows: Vec<(i64, i64, i64, (i64, i32))> = Vec::new();
@@ -381,7 +396,7 @@ fn count_windows(
             let id = (jobs[row], indices[row]);
             rows.push((starts[row], row_ids[row], stops[row], id));
             empty += u64::from(stops[row] <= starts[row]);
-            unknown += u64::from(tasks.as_ref().is_some_and(|tasks| tasks.find(id).is_none()));
+            unknown += u64::from(tasks.is_some_and(|tasks| tasks.find(id).is_none()));
         }
     }
     if !rows.is_sorted() {
@@ -398,7 +413,6 @@ fn count_windows(
     if tasks.is_some() {
         tally.add("windows without a task", unknown);
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::FactError;
-use super::events::{i32_column, i64_column};
+use super::events::{Event, Histories, i32_column, i64_column};
 
 use crate::lake::Lake;
 use crate::schema::{EventType, ROW_ID, Source, Table};
@@ -189,6 +189,18 @@ impl JobEnds {
         })?;
         last.retain(|_, event| event.is_end);
         Ok(Self(last))
+    }
+
+    /// The same of jobs that have been read: their histories by id.
+    pub fn of_histories(jobs: &Histories) -> Self {
+        let deciding = |job: usize| {
+            let events = jobs.events(job).iter().rev();
+            let last = events.copied().find(|event| event.event_type.is_deciding())?;
+            let Event { time_us, row_id, event_type, .. } = last;
+            Some((jobs.ids[job].0, Deciding { time_us, row_id, is_end: event_type.is_terminal() }))
+        };
+        let ended = (0..jobs.len()).filter_map(deciding).filter(|(_, event)| event.is_end);
+        Self(ended.collect())
     }
 
     /// When a job ended, µs.

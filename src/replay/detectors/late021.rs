@@ -106,6 +106,10 @@ impl Plan for Config {
 /// The parts of one progress per millisecond in the exact sums.
 const PARTS: u64 = 1 << 52;
 
+/// The parts of 99 % of progress in a microsecond.
+#[expect(clippy::cast_possible_truncation, reason = "below 2^62")]
+const NEARLY_DONE: u64 = (99 * PARTS as u128 * 1_000 / 100) as u64;
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Task {
     /// Its sample in `rates`.
@@ -135,12 +139,16 @@ fn rate(progress: Progress, age_us: i64) -> i64 {
     let (done, total) = (progress.done(), progress.total());
     // Rounded down once, so that equal rates have equal parts.
     let rate = if age_us == done {
-        u128::from(PARTS * 1_000 / total)
+        PARTS * 1_000 / total
     } else if age_us.checked_mul(2) == Some(done) {
         // A walk counts linear progress in half microseconds of age, which cancels out.
-        u128::from(2 * PARTS * 1_000 / total)
+        2 * PARTS * 1_000 / total
+    } else if (done, total) == (99, 100) {
+        // Of nearly done attempts: rounding down twice is rounding down once.
+        NEARLY_DONE / age_us
     } else {
-        u128::from(done) * u128::from(PARTS) * 1_000 / (u128::from(total) * u128::from(age_us))
+        let parts = u128::from(done) * u128::from(PARTS) * 1_000;
+        u64::try_from(parts / (u128::from(total) * u128::from(age_us))).unwrap_or(u64::MAX)
     };
     i64::try_from(rate).expect("a rate is at most 1 per ms")
 }
@@ -236,8 +244,11 @@ impl Detector for Late021 {
         for (position, running) in scene.running.iter().enumerate() {
             // Without a copy, it is the only attempt of its task.
             let is_free = running.has_progress && !running.has_copy;
+            if !is_free || running.age_s(scene.now_us) < age_s {
+                continue;
+            }
             let rate = rate(running.progress, scene.now_us - running.start_us);
-            if is_free && age_s <= running.age_s(scene.now_us) && self.rates.is_below(rate, lag) {
+            if self.rates.is_below(rate, lag) {
                 self.ranked.push((time_left(running, scene.now_us), position));
             }
         }
@@ -279,6 +290,33 @@ impl Detector for Late021 {
 mod tests {
     use super::super::testing::Group;
     use super::*;
+
+    #[test]
+    fn short_ways_to_a_rate_round_like_the_fraction() {
+        let plain = |progress: Progress, age_us: u64| {
+            let age_us = u128::from(age_us.max(1_000));
+            let parts = u128::from(progress.done()) * (1 << 52) * 1_000;
+            i64::try_from(parts / (u128::from(progress.total()) * age_us)).unwrap()
+        };
+        for age_us in [0, 999, 1_000, 1_001, 86_399_999_999, 1 << 40, (1 << 52) + 1] {
+            for (done, total) in [
+                (99, 100),
+                (1, 1),
+                (0, 7),
+                (age_us, age_us.max(1) + 12_345),
+                (2 * age_us, 2 * age_us + 777_777),
+                (age_us / 3, (age_us / 2).max(1)),
+            ] {
+                let Some(progress) = Progress::of(done.into(), total.into()) else { continue };
+                let age = i64::try_from(age_us).unwrap();
+                assert_eq!(
+                    rate(progress, age),
+                    plain(progress, age_us),
+                    "{done}/{total}, {age_us}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn launches_are_those_of_the_test_of_hadoop() {

@@ -148,8 +148,13 @@ impl Group {
         let originals = self.running.iter().zip(&self.seats).filter(|(_, seat)| !seat.is_copy);
         let of_copied = originals.map(|(row, _)| row.task).filter(|&task| is_copied(task));
         let beside: FxHashSet<u32> = of_copied.collect();
+        // A bit for each copied task, which rules out nearly all others without a search.
+        let bits = copied.iter().fold(0_u64, |bits, task| bits | 1 << (task % 64));
         // If no machine has left, the attempts of a task are at most one original, and copies.
         let has_copy = |task: u32, is_copy: bool| {
+            if bits & (1 << (task % 64)) == 0 {
+                return false;
+            }
             let first = copied.partition_point(|&other| other < task);
             let is_twice = copied.get(first + 1) == Some(&task);
             copied.get(first) == Some(&task) && (!is_copy || is_twice || beside.contains(&task))
