@@ -10,7 +10,7 @@ use crate::facts::tasks::tells_cpu_time;
 use crate::fairness::gather::Accrual;
 use crate::lake::Lake;
 use crate::replay::history::{KilledTasks, Overcommit};
-use crate::schema::{Source, Table};
+use crate::schema::{Family, Source, Table};
 use crate::studies::ledger::CpuDefinition;
 use crate::studies::outcomes::Classes;
 use crate::units::MICROS_PER_DAY;
@@ -25,11 +25,11 @@ const INTERVALS_S: [u32; 2] = [3600, 86_400];
 /// the trace would be left out: 76 % of the CPU in 17 parts of the 2011 trace.
 const ACCRUAL: Accrual = Accrual::Running;
 
-/// Kinds of trace that share their defaults.
+/// The defaults of the kinds of trace that share them.
 #[derive(Debug)]
-struct Family {
+struct Row {
     /// The kinds.
-    sources: &'static [Source],
+    family: Family,
     /// The definition of CPU time without a usage table.
     cpu: CpuDefinition,
     /// Factor for machine capacities in a replay.
@@ -42,7 +42,7 @@ struct Family {
     classes: Classes,
 }
 
-/// The defaults of each family.
+/// The defaults of each family of sources.
 ///
 /// - Google: tasks request CPU as a share of the largest machine, and the cluster allocates more
 ///   than it has, since tasks use less than they request. There are no time limits: a kill has an
@@ -55,33 +55,33 @@ struct Family {
 ///   their exact sequence of events.
 /// - Rumen: an attempt takes a slot, whatever it uses.
 /// - Pods and batch tasks of Alibaba: each gets its request, in cores.
-const TABLE: [Family; 4] = [
-    Family {
-        sources: &[Source::Google2011, Source::Google2019, Source::Google2019AllocSets],
+const TABLE: [Row; 4] = [
+    Row {
+        family: Family::Google,
         cpu: CpuDefinition::Requested,
         overcommit: Overcommit::Recorded,
         killed: KilledTasks::Age,
         policies: &["fifo:depth=100", "fair:depth=100", "fifo:depth=100+late:heartbeat_s=60"],
         classes: Classes::Sequence,
     },
-    Family {
-        sources: &[Source::Swf, Source::Gwf, Source::Slurm, Source::Mapped],
+    Row {
+        family: Family::Processors,
         cpu: CpuDefinition::Requested,
         overcommit: Overcommit::Factor(1.0),
         killed: KilledTasks::RunTime,
         policies: &["easy", "fifo", "fair"],
         classes: Classes::Terminal,
     },
-    Family {
-        sources: &[Source::Rumen],
+    Row {
+        family: Family::Slots,
         cpu: CpuDefinition::Slots,
         overcommit: Overcommit::Factor(1.0),
         killed: KilledTasks::RunTime,
         policies: &["fifo", "fair", "fifo+late:heartbeat_s=60"],
         classes: Classes::Terminal,
     },
-    Family {
-        sources: &[Source::Openb, Source::Alibaba2017, Source::Alibaba2018, Source::Kubernetes],
+    Row {
+        family: Family::Cores,
         cpu: CpuDefinition::Requested,
         overcommit: Overcommit::Factor(1.0),
         killed: KilledTasks::RunTime,
@@ -91,9 +91,16 @@ const TABLE: [Family; 4] = [
 ];
 
 /// The row of a kind of trace.
-fn family(source: Source) -> &'static Family {
-    let row = TABLE.iter().find(|row| row.sources.contains(&source));
+fn row_of(source: Source) -> &'static Row {
+    let row = TABLE.iter().find(|row| row.family == source.family());
     row.expect("a test covers every source")
+}
+
+impl Row {
+    /// The kinds of trace that it is for.
+    fn sources(&self) -> impl Iterator<Item = Source> {
+        Source::ALL.into_iter().filter(|source| source.family() == self.family)
+    }
 }
 
 /// The defaults for one trace, or for several together.
@@ -123,13 +130,13 @@ impl Defaults {
     /// slots, which every trace has.
     pub fn of_all(lakes: &[&Lake]) -> Self {
         let first = lakes.first().map_or(Source::default(), |lake| lake.source());
-        let Family { overcommit, killed, policies, classes, .. } = *family(first);
+        let Row { overcommit, killed, policies, classes, .. } = *row_of(first);
         let cpus = || lakes.iter().map(|lake| cpu_of(lake.source(), is_measured(lake)));
         let has_usage = lakes.iter().all(|lake| is_measured(lake));
         let cpu = if has_usage {
             CpuDefinition::Measured
         } else {
-            let known = family(first).cpu;
+            let known = row_of(first).cpu;
             let is_same = cpus().all(|cpu| cpu == known || cpu == CpuDefinition::Measured);
             if is_same { known } else { CpuDefinition::Slots }
         };
@@ -145,7 +152,7 @@ fn is_measured(lake: &Lake) -> bool {
 
 /// Measured CPU if there is a usage table, and otherwise the default of the trace.
 fn cpu_of(source: Source, has_usage: bool) -> CpuDefinition {
-    if has_usage { CpuDefinition::Measured } else { family(source).cpu }
+    if has_usage { CpuDefinition::Measured } else { row_of(source).cpu }
 }
 
 /// Lengths of intervals of `load` in an analysis, the shortest first.
@@ -159,11 +166,11 @@ pub const fn interval_s(length_us: i64) -> u32 {
 }
 
 /// The values of an option by family, without duplicates: `1.25 (google-2011, ...), 1 (swf, gwf)`.
-fn by_source(value: impl Fn(&Family) -> String) -> String {
+fn by_source(value: impl Fn(&Row) -> String) -> String {
     let mut values: Vec<(String, Vec<&str>)> = Vec::new();
     for row in &TABLE {
         let value = value(row);
-        let names = row.sources.iter().map(|source| source.name());
+        let names = row.sources().map(Source::name);
         match values.iter_mut().find(|known| known.0 == value) {
             Some((_, known)) => known.extend(names),
             None => values.push((value, names.collect())),
@@ -221,7 +228,7 @@ pub fn help() -> String {
         "Defaults by source (the same for every command; printed at the start of an analysis):\n",
     );
     for row in &TABLE {
-        let names: Vec<&str> = row.sources.iter().map(|source| source.name()).collect();
+        let names: Vec<&str> = row.sources().map(Source::name).collect();
         let _ = writeln!(
             text,
             "  {}\n    --cpu         {}; measured with a table task_usage or CPU times in the \
@@ -269,9 +276,9 @@ mod tests {
     #[test]
     fn every_source_has_defaults_that_its_commands_take() {
         for source in Source::ALL {
-            let rows = TABLE.iter().filter(|row| row.sources.contains(&source)).count();
+            let rows = TABLE.iter().filter(|row| row.family == source.family()).count();
             assert_eq!(rows, 1, "{source}");
-            let row = family(source);
+            let row = row_of(source);
             assert!(!row.cpu.needs_usage(), "{source}: there may be no usage table");
             for policy in row.policies {
                 policy.parse::<PolicyPlan>().unwrap();

@@ -6,10 +6,21 @@
 //! [`Mistake`] marks a place in a text of several lines.
 
 use crate::faults::{Code, Fault};
+use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
+
+/// Names in a sentence: `a, b and c`.
+pub(crate) fn listed<S: Borrow<str>>(names: &[S]) -> String {
+    match names {
+        [most @ .., last] if !most.is_empty() => {
+            format!("{} and {}", most.join(", "), last.borrow())
+        }
+        names => names.concat(),
+    }
+}
 
 /// Why a notation was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -18,7 +18,7 @@ use crate::lake::Origin;
 use crate::lake::manifest::ranges;
 use crate::lake::plan::{Cut, IngestPlan, MaxRejects, Shard, choose_parts};
 use crate::progress;
-use crate::schema::{Source, Table};
+use crate::schema::{Family, Source, Table};
 use crate::sources::map::Map;
 use crate::sources::mask::{KeyError, Mask};
 use crate::sources::propose::ready;
@@ -33,11 +33,7 @@ use crate::sources::{TraceFolder, check_begin, open_trace};
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct IngestChoice {
     /// Kind of trace, by default recognised from its content
-    ///
-    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017, alibaba-2018,
-    /// kubernetes, or mapped with --map; google-2019-alloc-sets reads only the alloc sets of the
-    /// trace of 2019, as jobs.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "KIND"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KIND", long_help = source_help(ALLOC_SETS)))]
     #[serde(with = "maybe")]
     pub source: Option<Source>,
 
@@ -50,18 +46,12 @@ pub struct IngestChoice {
     pub map: Option<PathBuf>,
 
     /// Time zone of times without a zone, UTC by default
-    ///
-    /// Only for slurm and mapped. `UTC`, an offset such as `+01:00`, or a name such as
-    /// `Europe/Berlin`. `sacct` prints times in the zone of its machine, unless it is called with
-    /// `TZ=UTC`.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "ZONE", allow_hyphen_values = true))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ZONE", allow_hyphen_values = true, long_help = timezone_help()))]
     #[serde(with = "maybe")]
     pub timezone: Option<Zone>,
 
     /// Name that is the user of a pod, `namespace` by default
-    ///
-    /// Only for kubernetes. `namespace`, or `label:KEY` for the value of a label, such as `label:team`.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FROM"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FROM", long_help = user_from_help()))]
     #[serde(with = "maybe")]
     pub user_from: Option<UserFrom>,
 
@@ -141,6 +131,68 @@ pub struct IngestChoice {
     #[serde(skip)]
     pub threads: Option<u16>,
 }
+
+/// What the help of `ingest` adds about `--source`.
+#[cfg(feature = "cli")]
+const ALLOC_SETS: &str =
+    "; google-2019-alloc-sets reads only the alloc sets of the trace of 2019, as jobs";
+
+/// The help of `--source`, with more at the end of its sentence.
+pub fn source_help(more: &str) -> String {
+    let known = Source::ALL.into_iter().filter(|source| source.is_recognised());
+    let names: Vec<&str> = known.map(Source::name).collect();
+    format!(
+        "Kind of trace, by default recognised from its content\n\n{}, or mapped with --map{more}.",
+        names.join(", ")
+    )
+}
+
+#[cfg(feature = "cli")]
+fn timezone_help() -> String {
+    format!(
+        "Time zone of times without a zone, UTC by default\n\nOnly for {}. `UTC`, an offset such as \
+        `+01:00`, or a name such as `Europe/Berlin`. `sacct` prints times in the zone of its machine, \
+        unless it is called with `TZ=UTC`.",
+        Source::names_of(Source::lacks_zone)
+    )
+}
+
+#[cfg(feature = "cli")]
+fn user_from_help() -> String {
+    format!(
+        "Name that is the user of a pod, `namespace` by default\n\nOnly for {}. `namespace`, or \
+        `label:KEY` for the value of a label, such as `label:team`.",
+        Source::names_of(Source::chooses_user)
+    )
+}
+
+/// The help of `ingest`: what is read, how each format is read, and the memory that it takes.
+pub fn about() -> String {
+    // The formats with most to say come first.
+    let families = [Family::Google, Family::Cores, Family::Slots, Family::Processors];
+    let of = |family| Source::ALL.into_iter().filter(move |source| source.family() == family);
+    let formats = families.into_iter().flat_map(of).map(Source::help);
+    let paragraphs = [READS].into_iter().chain(formats).chain([MEMORY]);
+    let paragraphs: Vec<&str> = paragraphs.filter(|text| !text.is_empty()).collect();
+    paragraphs.join("\n\n")
+}
+
+/// The beginning of the help of `ingest`.
+const READS: &str = "Read a downloaded trace into a lake of Parquet tables\n\nReads the Google traces \
+    of 2011 and 2019, logs in the standard or grid workload format (SWF, GWF), Rumen traces of \
+    Hadoop jobs with the topology file in the same folder, and the accounting of Slurm (a file or a \
+    folder of files); plain or .gz, JSON also as one array. A log fills `job_events`, `task_events` \
+    and `machine_events`; each job of SWF, GWF and Slurm is one task.";
+
+/// The end of the help of `ingest`.
+const MEMORY: &str = "Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or \
+    more), for a trace of any size. In addition, SWF and GWF take 20 bytes for each job and at most \
+    64 MB for runs that are logged in parts; Slurm, openb and mapped tables 300 bytes for each job; \
+    a Rumen trace the size of its largest job (at most 256 MB); the Google trace of 2019 40 bytes \
+    for each collection (24 for each row of the joined CSV); the traces of Alibaba 400 (2017) or 80 \
+    bytes (2018) for each task and 150 for each job (2017: and 100 for each instance with several \
+    attempts); Kubernetes 800 bytes for each pod, and a few kB for each that may still change (open, \
+    or started again).";
 
 /// Numbers given as ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -297,9 +349,9 @@ impl IngestChoice {
     /// Sets how the parts are read.
     fn tell(&self, folder: &mut TraceFolder) -> Result<()> {
         let source = folder.source;
-        if self.timezone.is_some() && !matches!(source, Source::Slurm | Source::Mapped) {
-            let said =
-                format!("--timezone is for slurm and mapped; the times of {source} have no zone");
+        if self.timezone.is_some() && !source.lacks_zone() {
+            let known = Source::names_of(Source::lacks_zone);
+            let said = format!("--timezone is for {known}; the times of {source} have no zone");
             return Err(Usage(said).into());
         }
         let map = match &self.map {
@@ -311,8 +363,9 @@ impl IngestChoice {
             }
             None => None,
         };
-        if self.user_from.is_some() && source != Source::Kubernetes {
-            let said = format!("--user-from is for kubernetes; {source} records its users");
+        if self.user_from.is_some() && !source.chooses_user() {
+            let known = Source::names_of(Source::chooses_user);
+            let said = format!("--user-from is for {known}; {source} records its users");
             return Err(Usage(said).into());
         }
         let mask = self.anonymize.as_deref().map(key_of).transpose()?.map(Arc::new);

@@ -8,7 +8,7 @@ use clap::Args;
 use super::console::{self, Bar, Counts};
 use super::exit;
 use super::{Stop, stop_on_signal};
-use jobfate::answers::ingest::{IngestChoice, plan};
+use jobfate::answers::ingest::{IngestChoice, about, plan};
 use jobfate::digits::{counted, grouped};
 use jobfate::faults::{self, Fault, Interrupted, PartsFailed, Result};
 use jobfate::lake::ingest::{FailedPart, IngestOutcome, ingest};
@@ -19,41 +19,8 @@ use jobfate::schema::{Column, ROW_ID, Source, Table};
 use jobfate::studies::checks;
 
 /// Read a downloaded trace into a lake of Parquet tables
-///
-/// Reads the Google traces of 2011 and 2019, logs in the standard or grid workload format (SWF,
-/// GWF), Rumen traces of Hadoop jobs with the topology file in the same folder, and the accounting
-/// of Slurm (a file or a folder of files); plain or .gz, JSON also as one array. A log fills
-/// `job_events`, `task_events` and `machine_events`; each job of SWF, GWF and Slurm is one task.
-///
-/// Google 2019: QUEUE and ENABLE, which v2.1 does not have, are left out. As one joined CSV
-/// (`borg_traces_data.csv`) it is a sample, whose rows are split into events, usage windows and
-/// jobs, each of which is kept once. The cell is the last digit of every id.
-///
-/// Alibaba: the pods of the GPU cluster of 2023 (openb) with the list of nodes in the same folder;
-/// the folder of `batch_task.csv`, `batch_instance.csv` and `server_event.csv` of 2017 or
-/// `machine_meta.csv` of 2018, or one of the first two alone. Instances of 2017 have no names: their
-/// later attempts are assigned within their task.
-///
-/// Kubernetes: the output of `kubectl get pods --all-namespaces -o json` or `kubectl get events
-/// --all-namespaces -o json`, or the lines of an audit log: one file, or a folder of files, which are
-/// read as one: line numbers continue from file to file, in the order of their names. The server
-/// deletes ended pods and old events soon, so save its output often: a pod that is in several
-/// outputs counts once, as the last of them shows it.
-///
-/// Slurm: export with the command at the end of this help. Any selection of columns is read if the
-/// file has a header; without one, the 26 fields of Open `XDMoD` are expected. The name of the job
-/// must be the last column: it may hold `|`. `--format ALL` also exports command lines and comments.
-/// Missing values are derived from other columns where possible, and counted.
-///
-/// Memory: 200 MB, and 200 MB per thread (250 MB in a lake of 128 buckets or more), for a trace of
-/// any size. In addition, SWF and GWF take 20 bytes for each job and at most 64 MB for runs that are
-/// logged in parts; Slurm, openb and mapped tables 300 bytes for each job; a Rumen trace the size of
-/// its largest job (at most 256 MB); the Google trace of 2019 40 bytes for each collection (24 for
-/// each row of the joined CSV); the traces of Alibaba 400 (2017) or 80 bytes (2018) for each task and
-/// 150 for each job (2017: and 100 for each instance with several attempts); Kubernetes 800 bytes for
-/// each pod, and a few kB for each that may still change (open, or started again).
 #[derive(Args, Debug)]
-#[command(after_long_help = tables_help())]
+#[command(long_about = about(), after_long_help = tables_help())]
 pub(crate) struct IngestArgs {
     /// Folder of the downloaded trace, or its file
     ///

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::console::{self, Bar, Counts};
 use super::{AnswerArgs, stop_on_signal};
 use crate::cli::shown;
-use jobfate::answers::ingest::IngestChoice;
+use jobfate::answers::ingest::{IngestChoice, source_help};
 use jobfate::answers::verify::{
     FILES, KIND, Trust, absent, check_part, describe, lake_report, raw_table, same,
 };
@@ -45,10 +45,7 @@ pub(crate) struct VerifyArgs {
     pub trace: Option<PathBuf>,
 
     /// Kind of trace, by default recognised from its content
-    ///
-    /// google-2011, google-2019, swf, gwf, rumen, slurm, openb, alibaba-2017, alibaba-2018,
-    /// kubernetes, or mapped with --map.
-    #[arg(long, value_name = "KIND", requires = "trace")]
+    #[arg(long, value_name = "KIND", requires = "trace", long_help = source_help(""))]
     pub source: Option<Source>,
 
     /// Map of the columns of any table of jobs or attempts

@@ -15,6 +15,7 @@
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use thiserror::Error;
 
@@ -363,8 +364,8 @@ impl LakeErrorKind {
                 `--memory requested` where a command has them",
             ),
             Self::NeverThere { .. } => Some("only the Google trace has this table"),
-            Self::NoGpus(_) => Some("lakes of slurm, openb, kubernetes and mapped record them"),
-            Self::OtherTrace { kind, .. } => Some(hint_for(*kind)),
+            Self::NoGpus(_) => Some(GPUS_HINT.as_str()),
+            Self::OtherTrace { kind, .. } => Some(kind.advice()),
             Self::Io(error) => match error.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                     Some("free some space, then run the same command: completed parts are kept")
@@ -388,23 +389,6 @@ impl LakeErrorKind {
     }
 }
 
-/// Advice if a trace is of another kind.
-const fn hint_for(kind: Source) -> &'static str {
-    match kind {
-        Source::Swf
-        | Source::Gwf
-        | Source::Rumen
-        | Source::Slurm
-        | Source::Openb
-        | Source::Alibaba2017
-        | Source::Alibaba2018
-        | Source::Kubernetes
-        | Source::Mapped => {
-            "check that the file is complete, and of the right kind if you gave `--source`"
-        }
-        Source::Google2011 | Source::Google2019 | Source::Google2019AllocSets => {
-            "check that the folder holds the v2.1 trace of 2011, and the right table if you gave \
-            `--table`"
-        }
-    }
-}
+/// Advice for GPUs in a lake without them.
+static GPUS_HINT: LazyLock<String> =
+    LazyLock::new(|| format!("lakes of {} record them", Source::names_of(Source::has_gpus)));

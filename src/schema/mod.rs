@@ -12,7 +12,6 @@ mod event;
 mod ids;
 mod records;
 mod source;
-mod tables;
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,6 +20,7 @@ use thiserror::Error;
 
 pub use event::EventType;
 pub use ids::{PARTS_MAX, ROW_ID_LINE_BITS, bucket_of, row_id};
+pub(crate) use source::Family;
 pub use source::{Source, UnknownSource};
 
 /// The version of the lake's layout and columns, written into every manifest.
@@ -142,7 +142,7 @@ impl Table {
     /// The columns in a lake of `source`, without `row_id`, in the order of the lake: first the
     /// columns of every source, then additional ones.
     pub const fn columns(self, source: Source) -> &'static [Column] {
-        tables::of(self, source)
+        source.columns(self)
     }
 
     /// The position of `name` among [`Table::columns`].

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use thiserror::Error;
 
@@ -182,11 +183,7 @@ impl SourceErrorKind {
                 "expected folders such as `job_events/part-00000-of-00500.csv.gz`, or a log; for \
                 a flat folder of parts of one table, name it with `--table`",
             ),
-            Self::UnknownFormat(_) => Some(
-                "name it with `--source google-2011|google-2019|swf|gwf|rumen|slurm|openb|alibaba-2017|alibaba-2018|kubernetes`; \
-                unpack archives other than .gz first; for any other table with one row per job, \
-                `jobfate map FILE` proposes a map",
-            ),
+            Self::UnknownFormat(_) => Some(NAME_IT.as_str()),
             Self::SeveralLogs(_) => Some("each log needs its own lake: give the path of one file"),
             Self::MissingOfPods { .. } => {
                 Some("give the table of pods as published, with its header")
@@ -236,6 +233,17 @@ impl SourceErrorKind {
         }
     }
 }
+
+/// Advice if the format is not recognised.
+static NAME_IT: LazyLock<String> = LazyLock::new(|| {
+    let known = Source::ALL.into_iter().filter(|source| source.is_recognised());
+    let names: Vec<&str> = known.map(Source::name).collect();
+    format!(
+        "name it with `--source {}`; unpack archives other than .gz first; for any other table with \
+        one row per job, `jobfate map FILE` proposes a map",
+        names.join("|")
+    )
+});
 
 /// Advice for an export that lacks a column: all columns that are read in any version of Slurm. The
 /// name of the job is the last, because it may hold `|`; `--format ALL` would have it in the middle,

@@ -191,8 +191,8 @@ impl<'m> Masker<'m> {
     }
 
     /// Whether large indices of tasks are made from names.
-    const fn has_named_tasks(&self) -> bool {
-        matches!(self.source, Source::Kubernetes | Source::Alibaba2018)
+    fn has_named_tasks(&self) -> bool {
+        self.source.names_tasks()
     }
 
     fn hide_texts(&mut self, column: &'static str, data: &mut ColumnData) {

@@ -108,7 +108,7 @@ pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
         census.tables.get(&table).map(|counts| counts.get(what).copied().unwrap_or(0))
     };
     let mut found = Vec::new();
-    let is_two_files = matches!(lake.source(), Source::Alibaba2017 | Source::Alibaba2018);
+    let is_two_files = lake.source().is_two_files();
     let jobs = [Table::JobEvents, Table::TaskEvents].map(|table| count(table, "jobs"));
     if let [Some(of_jobs), Some(of_tasks)] = jobs
         && of_jobs != of_tasks
@@ -118,9 +118,8 @@ pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
     }
     for table in [Table::JobEvents, Table::TaskEvents] {
         let (entities, submits) = (count(table, "entities"), count(table, "event_type 0"));
-        // A job that Slurm requeues is submitted again.
         let is_wrong = match lake.source() {
-            Source::Slurm | Source::Mapped | Source::Kubernetes => submits < entities,
+            source if source.submits_again() => submits < entities,
             // A first try may be missing.
             _ if is_two_files && table == Table::TaskEvents => entities < submits,
             _ => entities != submits,

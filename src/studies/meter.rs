@@ -83,15 +83,10 @@ impl CpuDefinition {
 
     /// The unit of its sums for a kind of trace.
     pub const fn unit(self, source: Source) -> &'static str {
-        match (self, source) {
-            (Self::Slots, _) => "task-s",
-            (Self::GpuSlots, _) => Self::GPU_UNIT,
-            (_, Source::Swf | Source::Gwf | Source::Slurm | Source::Mapped) => "processor-s",
-            (_, Source::Rumen) => "slot-s",
-            (_, Source::Openb | Source::Alibaba2017 | Source::Alibaba2018 | Source::Kubernetes) => {
-                "core-s"
-            }
-            (_, Source::Google2011 | Source::Google2019 | Source::Google2019AllocSets) => "NCU-s",
+        match self {
+            Self::Slots => "task-s",
+            Self::GpuSlots => Self::GPU_UNIT,
+            _ => source.cpu_unit(),
         }
     }
 
@@ -172,15 +167,7 @@ impl MemoryDefinition {
     /// The unit of its sums for a kind of trace: memory as a share of the largest machine's (NMU),
     /// or as in the log, times seconds.
     pub const fn unit(self, source: Source) -> &'static str {
-        match source {
-            Source::Swf | Source::Gwf | Source::Slurm | Source::Mapped => "KiB-s",
-            Source::Rumen | Source::Openb | Source::Kubernetes => "MiB-s",
-            Source::Google2011
-            | Source::Google2019
-            | Source::Google2019AllocSets
-            | Source::Alibaba2017
-            | Source::Alibaba2018 => "NMU-s",
-        }
+        source.memory_unit()
     }
 
     /// The column of `task_usage` that it reads, if any.

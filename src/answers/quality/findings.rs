@@ -8,6 +8,7 @@ use crate::answers::sentences::{Capacity, MOST_USED, capital};
 use crate::answers::verify::{Count, VerifyAnswer};
 use crate::digits::{counted, grouped};
 use crate::lake::Gap;
+use crate::notation::listed;
 use crate::results::envelope::Input;
 use crate::schema::{CAPACITY_FROM_USE, ON_SEVERAL, Table};
 use crate::studies::checks::Check;
@@ -157,7 +158,7 @@ impl Verified {
         (!all.is_empty()).then(|| Finding {
             weight: Weight::Unusual,
             about: rule.about.to_owned(),
-            said: format!("{} {}", joined(&all), rule.said),
+            said: format!("{} {}", listed(&all), rule.said),
             list: Vec::new(),
             means: rule.means,
             act: Some(rule.act).filter(|act| !act.is_empty()).map(str::to_owned),
@@ -175,7 +176,7 @@ impl Verified {
         (!all.is_empty()).then(|| Finding {
             weight: Weight::Missing,
             about: "Never recorded".to_owned(),
-            said: format!("Recorded in no row: {}", joined(&all)),
+            said: format!("Recorded in no row: {}", listed(&all)),
             list: Vec::new(),
             means: "Studies that need one of these are not answered, or say what they assume instead",
             act: None,
@@ -270,7 +271,7 @@ fn missing(inputs: &[Input], known: &[Table], gaps: &[Gap]) -> Vec<Finding> {
         found.push(Finding {
             weight: Weight::Missing,
             about: "Tables that are not loaded".to_owned(),
-            said: format!("Not loaded: {}", joined(&names)),
+            said: format!("Not loaded: {}", listed(&names)),
             list: Vec::new(),
             means: "Questions that need them are not answered",
             act: Some(format!(
@@ -356,15 +357,6 @@ fn plural(noun: &str, count: u64) -> String {
         (1, _) => noun.to_owned(),
         (_, Some(stem)) => format!("{stem}ies"),
         (_, None) => format!("{noun}s"),
-    }
-}
-
-/// `a, b and c`.
-fn joined(all: &[String]) -> String {
-    match all {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 

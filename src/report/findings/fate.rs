@@ -89,7 +89,7 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     let is_google = stored.source.as_deref().is_some_and(|source| source.starts_with("google"));
     let has_services = is_google && share("finished") < share("killed");
     let source = stored.source.as_deref().and_then(|name| name.parse::<Source>().ok());
-    let has_pods = matches!(source, Some(Source::Openb | Source::Kubernetes));
+    let has_pods = source.is_some_and(Source::has_pods);
     let lost = lossy.iter().map(|own| {
         let killed = match *own {
             "killed" if has_services => SERVICES,
