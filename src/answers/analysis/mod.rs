@@ -36,6 +36,7 @@ use crate::faults::{Code, Context, Failure, Fault, Usage};
 use crate::lake::plan::MaxRejects;
 use crate::notation::{Mistake, Spot, nearest};
 
+pub mod help;
 pub mod parts;
 pub mod usual;
 

@@ -41,26 +41,9 @@ use jobfate::synth::{SynthConfig, remove_unfinished};
 const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011\n  jobfate analyze LCG.swf.gz --out reports/lcg\n  jobfate analyze --lake lake --out reports/again\n  jobfate analyze --config analysis.toml";
 
 /// Run the whole analysis of a trace
-///
-/// Runs ingest, verify, classify, describe, account, monthly, load, episodes, machines, sweep, predict,
-/// detect, replay and fairness, with charts and a report that starts with the findings. Steps for
-/// which a table is missing are skipped, with a message. Without `TRACE_DIR`, --lake names the lake
-/// to analyse. Without both, a small synthetic trace is made, so that you can look at all results
-/// before you download a trace. Completed steps are kept: run the same command again to continue an
-/// analysis that was stopped. The folder of --out holds one analysis. Only one process at a time
-/// can write into it.
-///
-/// --config names a TOML file with the whole analysis. It has a list `steps` and a section per
-/// command (`trace` for `ingest`, `describe`, `account`, `monthly`, `load`, `episodes`, `machines`,
-/// `sweep`, `predict`, `detect`, `replay`, `fairness`), whose keys are the options of the command.
-/// cpu, classes, window-end and open-attempts are in the section `definitions`, for all commands.
-/// Every analysis writes such a file with every setting, `analysis.toml` in --out.
-///
-/// Memory: 150 MB, and 170 bytes for each row of the tables of events and usage in the lake's
-/// largest bucket, per thread; in addition 500 bytes for each task that is replayed. If the trace
-/// is ingested first, that step takes the memory named in the help of `ingest`.
 #[derive(Args, Debug)]
 #[command(
+    long_about = analysis::help::about(),
     after_long_help = format!("{}\n\n{EXAMPLES}", jobfate::defaults::help())
 )]
 pub(crate) struct AnalyzeArgs {
