@@ -9,6 +9,7 @@ use crate::answers::study::{Definitions, Plan};
 use crate::answers::words::{readers, text};
 use crate::facts::window::OpenAttempts;
 use crate::fairness::gather::{Accrual, By, Machines};
+use crate::fairness::indices::BuiltIn;
 use crate::faults::{Result, Usage};
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
 
@@ -160,17 +161,7 @@ pub struct FairnessPlan {
     pub slurm_conf: Option<PathBuf>,
 
     /// File of accounts with shares, lines `ACCOUNT/USER SHARES`
-    ///
-    /// Or the output of `sshare -a -l -P` or `sacctmgr dump CLUSTER`; the format is recognised. A
-    /// user with several accounts in the file belongs to the account of their first submission.
-    ///
-    /// Used by slurm, fair-tree and sge, and by jain, gini, hoover, cv and theil for entitlements.
-    /// The accounts and users in the file exist from the start. A name that is not the parent of
-    /// another line is a user. SHARES is a number or `parent`: a user then has the account's
-    /// shares, and an account is merged into its parent. By default each group of the log is an
-    /// account with one share, and a user belongs to the group of their first submission; an
-    /// account or user exists from its first submission.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", long_help = accounts_help()))]
     pub accounts: Option<PathBuf>,
 
     /// Whether the same name in two lakes is the same user
@@ -220,6 +211,34 @@ pub struct FairnessPlan {
     /// Share of use below which capacity counts as free
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = crate::units::number))]
     pub free: f64,
+}
+
+/// The help of the command.
+pub fn about() -> String {
+    format!(
+        "Show usage per user over time, and its fairness\n\nComputes usage per user and interval from \
+        one or more lakes, the values of fairness indices, and suggestions for an administrator. \
+        Indices: {}, each written `name:key=value,...`; or a custom index as a formula, a TOML file \
+        or a program.\n\nMemory: 100 MB, and 170 bytes for each row of the tables of events and \
+        usage in the lake's largest bucket, per thread; in addition the values described at \
+        --interval.",
+        BuiltIn::help()
+    )
+}
+
+#[cfg(feature = "cli")]
+fn accounts_help() -> String {
+    format!(
+        "File of accounts with shares, lines `ACCOUNT/USER SHARES`\n\nOr the output of `sshare -a -l \
+        -P` or `sacctmgr dump CLUSTER`; the format is recognised. A user with several accounts in the \
+        file belongs to the account of their first submission.\n\nUsed by slurm, fair-tree and sge, \
+        and by {} for entitlements. The accounts and users in the file exist from the start. A name \
+        that is not the parent of another line is a user. SHARES is a number or `parent`: a user then \
+        has the account's shares, and an account is merged into its parent. By default each group of \
+        the log is an account with one share, and a user belongs to the group of their first \
+        submission; an account or user exists from its first submission.",
+        BuiltIn::measures()
+    )
 }
 
 impl Plan for FairnessPlan {

@@ -9,7 +9,7 @@ use super::{AttemptArgs, ChartArgs, Form, Format, ViewArgs, end_on_signal};
 use crate::cli::shown::{self, Terminal};
 use jobfate::answers::fairness as answer;
 use jobfate::answers::fairness::gathered::{Buckets, gathering};
-use jobfate::answers::fairness::plan::{FairnessPlan, Until};
+use jobfate::answers::fairness::plan::{FairnessPlan, Until, about};
 use jobfate::answers::fairness::step;
 use jobfate::answers::spread::{self, Errand};
 use jobfate::answers::study::Definitions;
@@ -25,19 +25,11 @@ mod new;
 const EXAMPLES: &str = "Examples:\n  jobfate fairness --lake lcg --cpu requested --days 7 --out results\n  jobfate fairness --lake lcg --index condor:half_life_s=21600 --show series --format csv\n  jobfate fairness --lake one --lake two --cpu slots --show clusters\n  jobfate fairness --lake lcg --cpu requested --what-if\n  jobfate fairness --lake lcg --formula short=short.formula --index-program own=./index.py\n  jobfate fairness new index.toml --template decay";
 
 /// Show usage per user over time, and its fairness
-///
-/// Computes usage per user and interval from one or more lakes, the values of fairness indices, and
-/// suggestions for an administrator. Indices: metered (RV, CV), condor (RUP, EUP of the paper),
-/// htcondor (floor 0.5, factor 1000), slurm (classic), fair-tree, sge, jain, gini, hoover, cv,
-/// theil, max-min, drf, slowdown, each written `name:key=value,...`; or a custom index as a formula,
-/// a TOML file or a program.
-///
-/// Memory: 100 MB, and 170 bytes for each row of the tables of events and usage in the lake's
-/// largest bucket, per thread; in addition the values described at --interval.
 #[derive(Args, Debug, Default)]
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
+    long_about = about(),
     after_long_help = shares::help(&answer::SHARES, EXAMPLES)
 )]
 pub(crate) struct FairnessArgs {

@@ -1,5 +1,5 @@
-//! `jain`, `gini`, `hoover`, `cv`, `theil`: one number for the equality of all users, over a
-//! sliding window.
+//! The measures of equality, such as `jain` and `gini`: one number for all users, over a sliding
+//! window.
 //!
 //! In: usage in each interval. Out: the measure of each user's usage divided by their entitlement,
 //! and the number of users. The measures are pure functions in separate files.

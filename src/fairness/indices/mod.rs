@@ -27,7 +27,7 @@ use std::fmt;
 
 use super::FairnessError;
 use super::history::{History, Step};
-use crate::notation::Notation;
+use crate::notation::{Notation, listed};
 
 pub use condor::{Condor, pool_shares, rup_after};
 pub use custom::Formulated;
@@ -147,11 +147,32 @@ const USE: &str = "How much each user used, and who comes next";
 const EQUALITY: &str = "How equal the users are, in one number";
 const RESOURCES: &str = "Several resources, and waits";
 
-/// Makes [`BuiltIn`] from the list of indices: for each, its description, its name, its group, its
-/// meaning for a reader (`{fading}` stands for its half-life), and how it reads its parameters.
+/// Reads the parameters of an entry of [`built_in!`].
+macro_rules! read {
+    ({ measure $measure:path } $notation:ident) => {
+        Equality::read($notation, $measure)
+    };
+    ({ |$own:ident| $read:expr } $notation:ident) => {{
+        let $own = $notation;
+        $read
+    }};
+}
+
+macro_rules! is_measure {
+    ({ measure $measure:path }) => {
+        true
+    };
+    ($read:tt) => {
+        false
+    };
+}
+
+/// Makes [`BuiltIn`] from the list of indices: for each, its description, its name, perhaps a word
+/// about it for the help, its group, its meaning for a reader (`{fading}` stands for its
+/// half-life), and how it reads its parameters; `measure` stands for a measure of equality.
 macro_rules! built_in {
-    ($($(#[doc = $about:literal])+ $kind:ident = $name:literal, $group:ident, $meaning:literal,
-        |$notation:ident| $read:expr;)+) => {
+    ($($(#[doc = $about:literal])+ $kind:ident = $name:literal $(($word:literal))?,
+        $group:ident, $meaning:literal, $read:tt;)+) => {
         /// A built-in index.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
@@ -183,12 +204,23 @@ macro_rules! built_in {
                 }
             }
 
+            /// The name, with the word about it in parentheses.
+            const fn named(self) -> &'static str {
+                match self {
+                    $(Self::$kind => concat!($name $(, " (", $word, ")")?),)+
+                }
+            }
+
+            /// Whether it is a measure of the equality of all users, by usage and entitlement.
+            const fn is_measure(self) -> bool {
+                match self {
+                    $(Self::$kind => is_measure!($read),)+
+                }
+            }
+
             fn read(self, notation: &mut Notation) -> Result<Box<dyn Index>, FairnessError> {
                 match self {
-                    $(Self::$kind => {
-                        let $notation = notation;
-                        Ok(Box::new($read?))
-                    })+
+                    $(Self::$kind => Ok(Box::new(read!($read notation)?)),)+
                 }
             }
         }
@@ -197,72 +229,83 @@ macro_rules! built_in {
 
 built_in! {
     /// Bills: resources and charges of the paper of 2009.
-    Metered = "metered", USE,
+    Metered = "metered" ("RV, CV"), USE,
         "the usage that is charged so far, a bill; larger means more use",
-        |notation| Metered::read(notation);
+        { |notation| Metered::read(notation) };
     /// User priorities of Condor, as the paper of 2009 has them.
-    Condor = "condor", USE,
+    Condor = "condor" ("RUP, EUP of the paper"), USE,
         "the effective user priority of HTCondor, a mean of past usage{fading}; larger is \
         worse, since that user is served later",
-        |notation| Condor::read(notation, condor::Form::Paper);
+        { |notation| Condor::read(notation, condor::Form::Paper) };
     /// The same as `HTCondor` computes them.
-    Htcondor = "htcondor", USE,
+    Htcondor = "htcondor" ("floor 0.5, factor 1000"), USE,
         "the effective user priority of HTCondor, a mean of past usage{fading}; larger is \
         worse, since that user is served later",
-        |notation| Condor::read(notation, condor::Form::Htcondor);
+        { |notation| Condor::read(notation, condor::Form::Htcondor) };
     /// Fair-share factors of Slurm's classic multifactor plugin.
-    Slurm = "slurm", USE,
+    Slurm = "slurm" ("classic"), USE,
         "the fair-share factor of Slurm, from 0 to 1, by usage{fading} and \
         the shares of accounts and users, which are equal without --accounts; smaller is worse, \
         since that user is served later",
-        |notation| Slurm::read(notation);
+        { |notation| Slurm::read(notation) };
     /// Those of its fair tree.
     FairTree = "fair-tree", USE,
         "the factor of the fair tree of Slurm, from 0 to 1, by usage{fading} and the \
         shares of accounts and users, which are equal without --accounts; smaller is worse, since \
         that user is served later",
-        |notation| FairTree::read(notation);
+        { |notation| FairTree::read(notation) };
     /// The share tree of the Sun Grid Engine.
     Sge = "sge", USE,
         "the part of the share tree of the Sun Grid Engine; smaller is worse",
-        |notation| Sge::read(notation);
+        { |notation| Sge::read(notation) };
     /// Jain's index.
     Jain = "jain", EQUALITY,
         "the index of Jain; 1 if all users got the same, near 0 if one got all",
-        |notation| Equality::read(notation, jain_index);
+        { measure jain_index };
     /// The Gini coefficient.
     Gini = "gini", EQUALITY,
         "the Gini coefficient; 0 if all users got the same, near 1 if one got all",
-        |notation| Equality::read(notation, gini_index);
+        { measure gini_index };
     /// The Hoover index.
     Hoover = "hoover", EQUALITY,
         "the share of all usage that would have to change hands so that all users got the \
         same; 0 is equal",
-        |notation| Equality::read(notation, hoover_index);
+        { measure hoover_index };
     /// The coefficient of variation.
     Variation = "cv", EQUALITY,
         "the standard deviation of the usage of users over its mean; 0 is equal",
-        |notation| Equality::read(notation, variation);
+        { measure variation };
     /// The Theil index.
     Theil = "theil", EQUALITY,
         "the index of Theil; 0 if all users got the same, larger is less equal",
-        |notation| Equality::read(notation, theil::theil_index);
+        { measure theil::theil_index };
     /// Distance from the max-min fair shares.
     MaxMin = "max-min", EQUALITY,
         "the distance from max-min fair shares; 0 is fair",
-        |notation| MaxMin::read(notation);
+        { |notation| MaxMin::read(notation) };
     /// Dominant resource shares.
     Drf = "drf", RESOURCES,
         "the largest share that a user has of any resource; larger means more use",
-        |notation| Drf::read(notation);
+        { |notation| Drf::read(notation) };
     /// Mean bounded slowdown.
     Slowdown = "slowdown", RESOURCES,
         "how many times longer than its run a job took, the mean of each user; larger is \
         worse",
-        |notation| Slowdown::read(notation);
+        { |notation| Slowdown::read(notation) };
 }
 
 impl BuiltIn {
+    /// All names for the help, some with a word about the index: `slurm (classic)`.
+    pub(crate) fn help() -> String {
+        Self::ALL.map(Self::named).join(", ")
+    }
+
+    /// The measures of equality, which compare usage with entitlements: `jain and gini`.
+    pub(crate) fn measures() -> String {
+        let measures = Self::ALL.into_iter().filter(|kind| kind.is_measure());
+        listed(&measures.map(Self::name).collect::<Vec<&str>>())
+    }
+
     /// What its values mean, and which are worse for a user; `fading` says how past usage fades.
     pub fn meaning(self, fading: &str) -> String {
         self.told().replace("{fading}", fading)

@@ -109,7 +109,7 @@ fn entitlement(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
                 label for=(SHARES) { "One account or user per line: " code { "ACCOUNT/USER SHARES" } }
                 textarea id=(SHARES) name=(SHARES) rows="4" spellcheck="false" aria-describedby=(described(SHARES, true, bad)) aria-invalid=[bad.is_some().then_some("true")] { (pairs.get(SHARES).unwrap_or_default()) }
                 (problem(SHARES, bad))
-                p class="help" id={ (SHARES) "-help" } { "Used by slurm, fair-tree and sge, and as the entitlements of jain, gini, hoover, cv and theil. By default each group of the log has one share." }
+                p class="help" id={ (SHARES) "-help" } { "Used by slurm, fair-tree and sge, and as the entitlements of " (BuiltIn::measures()) ". By default each group of the log has one share." }
             }
         }
     }
