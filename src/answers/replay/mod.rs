@@ -20,6 +20,8 @@ mod beats;
 pub mod charts;
 mod densities;
 mod gantt;
+#[cfg(feature = "cli")]
+mod help;
 pub mod journal;
 mod longer;
 pub mod plan;

@@ -62,25 +62,22 @@ enum Score {
     Waiting(fn(Request, f64) -> f64),
 }
 
-const fn kind(name: &'static str, about: &'static str, read: super::ReadOrder) -> Kind {
-    Kind { name, about, read: Read::Order(read) }
-}
-
 macro_rules! orders {
-    ($($kind:ident $name:literal $about:literal $score:expr;)*) => {
-        $(pub(super) const $kind: Kind = kind(
-            $name,
-            $about,
-            |notation| read($score, notation),
-        );)*
+    ($($kind:ident $name:literal $(($word:literal))? $about:literal $score:expr;)*) => {
+        $(pub(super) const $kind: Kind = Kind {
+            name: $name,
+            about: $about,
+            word: concat!($($word)?),
+            read: Read::ByRequest(|notation| read($score, notation)),
+        };)*
     };
 }
 
 orders! {
-    SJF "sjf" "The least requested time first" Score::Fixed(|task| task.r);
-    LJF "ljf" "The most requested time first" Score::Fixed(|task| -task.r);
-    SMALLEST "smallest" "The least requested CPU first" Score::Fixed(|task| task.n);
-    LARGEST "largest" "The most requested CPU first" Score::Fixed(|task| -task.n);
+    SJF "sjf" ("requested time") "The least requested time first" Score::Fixed(|task| task.r);
+    LJF "ljf" ("requested time") "The most requested time first" Score::Fixed(|task| -task.r);
+    SMALLEST "smallest" ("CPU") "The least requested CPU first" Score::Fixed(|task| task.n);
+    LARGEST "largest" ("CPU") "The most requested CPU first" Score::Fixed(|task| -task.n);
     WFP3 "wfp3" "The most (wait / requested time)^3 x CPU first (Tang et al. 2009)"
         Score::Waiting(wfp3);
     UNICEP "unicep" "The most wait / (log2(CPU) x requested time) first (Tang et al. 2009)"

@@ -24,6 +24,7 @@ use crate::replay::state::State;
 pub(super) const KIND: Kind = Kind {
     name: "conservative",
     about: "Backfilling that delays no waiting task: each has a reservation from its submission",
+    word: "",
     read: Read::Order(read),
 };
 

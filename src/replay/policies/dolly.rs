@@ -16,6 +16,7 @@ use crate::replay::state::{Role, State};
 pub(super) const KIND: Kind = Kind {
     name: "dolly",
     about: "Clones of all tasks of small jobs: straggle, tolerated, budget, load",
+    word: "",
     read: Read::Speculation(read),
 };
 

@@ -13,6 +13,7 @@ use crate::replay::state::State;
 pub(super) const KIND: Kind = Kind {
     name: "drf",
     about: "Dominant resource fairness: CPU, memory, known GPUs; depth=N as for fifo",
+    word: "",
     read: Read::Order(read),
 };
 

@@ -32,6 +32,7 @@ use crate::replay::state::State;
 pub(super) const KIND: Kind = Kind {
     name: "easy",
     about: "EASY backfilling by estimated running times, or predict=last2; depth=N skips at most N tasks",
+    word: "",
     read: Read::Order(read),
 };
 

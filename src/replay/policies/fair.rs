@@ -19,6 +19,7 @@ use crate::replay::workload::UNITS;
 pub(super) const KIND: Kind = Kind {
     name: "fair",
     about: "HTCondor's fair share; half_life_s, interval_s, depth=N as for fifo",
+    word: "",
     read: Read::Order(read),
 };
 

@@ -15,6 +15,7 @@ use crate::replay::state::{Phase, State};
 pub(super) const KIND: Kind = Kind {
     name: "fifo",
     about: "First come, first served; depth=N skips up to N tasks that fit nowhere",
+    word: "",
     read: Read::Order(read),
 };
 

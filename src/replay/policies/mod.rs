@@ -34,7 +34,7 @@ use super::kill;
 use super::line::Line;
 use super::placement::{Most, Placement};
 use super::state::{Role, State};
-use crate::notation::{Notation, NotationError};
+use crate::notation::{Notation, NotationError, listed};
 use crate::replay::detectors::DetectorPlan;
 use crate::studies::rules::RuleGrid;
 
@@ -244,10 +244,34 @@ pub struct Kind {
     pub name: &'static str,
     /// A description in one line.
     pub about: &'static str,
+    /// What the list of names in the help adds in parentheses; empty if the name is enough.
+    word: &'static str,
     read: Read,
 }
 
 impl Kind {
+    /// The names of the orders, of the orders by request, and of the rules about running tasks, for
+    /// the help. Neighbours with the same word share it: `sjf and ljf (requested time)`.
+    pub fn names() -> [String; 3] {
+        let of = |is_of: fn(&Read) -> bool| {
+            let kinds: Vec<&Self> = KINDS.iter().filter(|kind| is_of(&kind.read)).collect();
+            let alike = kinds.chunk_by(|one, next| !one.word.is_empty() && one.word == next.word);
+            let names = alike.map(|kinds| {
+                let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+                match kinds[0].word {
+                    "" => listed(&names),
+                    word => format!("{} ({word})", listed(&names)),
+                }
+            });
+            names.collect::<Vec<String>>().join(", ")
+        };
+        [
+            of(|read| matches!(read, Read::Order(_))),
+            of(|read| matches!(read, Read::ByRequest(_))),
+            of(|read| matches!(read, Read::Speculation(_))),
+        ]
+    }
+
     /// Whether it is a rule about running tasks, not an order of waiting tasks.
     pub fn is_speculation(&self) -> bool {
         matches!(self.read, Read::Speculation(_))
@@ -260,6 +284,8 @@ type ReadOrder = fn(&mut Notation) -> Result<Arc<dyn OrderPlan>, NotationError>;
 #[derive(Debug)]
 enum Read {
     Order(ReadOrder),
+    /// An order by the requested time and CPU of a task.
+    ByRequest(ReadOrder),
     Speculation(fn(&mut Notation) -> Result<Arc<dyn SpeculationPlan>, NotationError>),
 }
 

@@ -6,8 +6,12 @@ use super::{Kind, Read, Speculation, SpeculationPlan};
 use crate::notation::{Notation, NotationError};
 use crate::replay::state::State;
 
-pub(super) const KIND: Kind =
-    Kind { name: "none", about: "Leaves running tasks alone", read: Read::Speculation(read) };
+pub(super) const KIND: Kind = Kind {
+    name: "none",
+    about: "Leaves running tasks alone",
+    word: "",
+    read: Read::Speculation(read),
+};
 
 #[derive(Debug)]
 struct Plan;

@@ -13,6 +13,7 @@ use crate::replay::state::{Role, State};
 pub(super) const KIND: Kind = Kind {
     name: "oracle",
     about: "Knows every true end and starts only copies that win; the upper bound",
+    word: "",
     read: Read::Speculation(read),
 };
 

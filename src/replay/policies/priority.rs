@@ -15,6 +15,7 @@ use crate::replay::state::State;
 pub(super) const KIND: Kind = Kind {
     name: "priority",
     about: "The highest priority first; preempt=yes evicts lower ones (looks=N machines compared), depth=N as for fifo",
+    word: "",
     read: Read::Order(read),
 };
 

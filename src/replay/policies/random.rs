@@ -8,8 +8,12 @@ use crate::notation::{Notation, NotationError};
 use crate::replay::random::{Draws, Purpose};
 use crate::replay::state::{Phase, State};
 
-pub(super) const KIND: Kind =
-    Kind { name: "random", about: "Any waiting task, all equally likely", read: Read::Order(read) };
+pub(super) const KIND: Kind = Kind {
+    name: "random",
+    about: "Any waiting task, all equally likely",
+    word: "",
+    read: Read::Order(read),
+};
 
 #[derive(Debug)]
 struct Plan {

@@ -24,6 +24,7 @@ pub(super) const KIND: Kind = Kind {
     name: "shortest",
     about: "The task with the least work first, counted up to its kill; a real scheduler cannot \
     know this",
+    word: "by the work of the task in the replay, up to its kill if it is killed",
     read: Read::Order(read),
 };
 

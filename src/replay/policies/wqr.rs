@@ -26,6 +26,7 @@ use crate::replay::state::{Role, State};
 pub(super) const KIND: Kind = Kind {
     name: "wqr",
     about: "Work queue with replication: copies=1..unlimited, order=forward|reverse, depth=N",
+    word: "",
     read: Read::Speculation(read),
 };
 

@@ -35,7 +35,7 @@ impl FromStr for PolicyPlan {
             let name = notation.name().to_owned();
             let again = if let Some(kind) = KINDS.iter().find(|kind| kind.name == name) {
                 match kind.read {
-                    Read::Order(read) => {
+                    Read::Order(read) | Read::ByRequest(read) => {
                         let read = backfilled::read(kind.name, read, &mut notation)?;
                         order.replace((kind.name, read)).is_some()
                     }
