@@ -4,12 +4,13 @@
 //! part blocks of typed rows ([`RowBlock`]) with the lines that gave no row. No line is dropped
 //! silently, and no value gets a default silently.
 //!
-//! A format is one file or folder: a `PartParser` that makes rows from the text of a part, an arm
-//! of `parser_of`, and a way to recognise it in [`trace`]. Formats share `records` (rows of
+//! A format is one file or folder, with an arm of `format_of`: its `FORMAT` has a `PartParser` that
+//! makes rows from the text of a part, and a way to recognise it. Formats share `records` (rows of
 //! accounting logs), `json` (JSON objects), `log` (SWF and GWF) and [`zone`] (time zones).
 
 use std::path::Path;
 
+use self::format::Format;
 use crate::schema::Source;
 
 mod alibaba;
@@ -22,6 +23,7 @@ mod digest;
 mod error;
 pub(crate) mod fields;
 pub mod folder;
+mod format;
 pub(crate) mod google_2011;
 pub(crate) mod google_2019;
 pub(crate) mod gwf;
@@ -73,24 +75,24 @@ pub(crate) fn parser_of(
         let (table, part, path) = (part.table, part.part, &part.path);
         return Ok(own.of(parser::OwnPart { table, part, path, begin }));
     }
-    Ok(match part.source {
-        Source::Google2011 => Box::new(google_2011::Parser::new(part.table, part.part, begin)),
-        Source::Google2019 | Source::Google2019AllocSets if joined::is_seen(begin) => {
-            Box::new(joined::Joined::new(part, begin)?)
-        }
-        Source::Google2019 | Source::Google2019AllocSets => {
-            Box::new(google_2019::Parser::new(part)?)
-        }
-        Source::Swf => Box::new(swf::parser(part)),
-        Source::Gwf => Box::new(gwf::parser(part)),
-        Source::Rumen => rumen::parser(part)?,
-        Source::Slurm => Box::new(slurm::parser(part, begin)?),
-        Source::Openb => openb::parser(part, begin)?,
-        Source::Alibaba2017 => alibaba_2017::parser(part, begin)?,
-        Source::Alibaba2018 => alibaba_2018::parser(part, begin)?,
-        Source::Kubernetes => Box::new(kubernetes::parser(part, begin)),
-        Source::Mapped => Box::new(mapped::parser(part, begin)?),
-    })
+    (format_of(part.source).parser)(part, begin)
+}
+
+/// The format of each source.
+const fn format_of(source: Source) -> &'static Format {
+    match source {
+        Source::Google2011 => &google_2011::FORMAT,
+        Source::Google2019 | Source::Google2019AllocSets => &joined::FORMAT,
+        Source::Swf => &swf::FORMAT,
+        Source::Gwf => &gwf::FORMAT,
+        Source::Rumen => &rumen::FORMAT,
+        Source::Slurm => &slurm::FORMAT,
+        Source::Openb => &openb::FORMAT,
+        Source::Alibaba2017 => &alibaba_2017::FORMAT,
+        Source::Alibaba2018 => &alibaba_2018::FORMAT,
+        Source::Kubernetes => &kubernetes::FORMAT,
+        Source::Mapped => &mapped::FORMAT,
+    }
 }
 
 /// Refuses a file whose first lines are not what its format needs.
@@ -123,23 +125,5 @@ pub(crate) fn expected_line(part: &RawPart) -> String {
     if part.own.is_some() {
         return format!("a row of table `{}`", part.table);
     }
-    match part.source {
-        Source::Google2011 => {
-            let count = part.table.columns(part.source).len();
-            format!("the {count} columns of table `{}`", part.table)
-        }
-        Source::Google2019 | Source::Google2019AllocSets => {
-            format!("a JSON object of table `{}` of the trace of 2019", part.table)
-        }
-        Source::Swf => format!("the {} fields of an SWF job", swf::FIELD_COUNT),
-        Source::Gwf => format!("the {} fields of a GWF job", gwf::FIELD_COUNT),
-        Source::Rumen => "the shape of a Rumen job".to_owned(),
-        Source::Slurm => "the columns of the header, or the 26 fields of Open XDMoD".to_owned(),
-        Source::Openb => "the columns of a table of pods".to_owned(),
-        Source::Alibaba2017 | Source::Alibaba2018 => {
-            "the fields of a task, an instance or a machine".to_owned()
-        }
-        Source::Kubernetes => "the shape of a pod, an event or a request".to_owned(),
-        Source::Mapped => "the columns that the map names".to_owned(),
-    }
+    (format_of(part.source).line)(part)
 }

@@ -19,6 +19,7 @@
 //! thousandths of each of its `num_gpu` GPUs. The node of a pod is not recorded.
 
 use super::folder::RawPart;
+use super::format::{FileKind, Format, Seen};
 use super::part::PartParser;
 use super::records::amounts::float;
 use super::records::fields::{Fields, whole};
@@ -32,7 +33,7 @@ use super::records::{
 use super::reject::RejectReason;
 use super::rows::Cell;
 use super::{SourceError, SourceErrorKind};
-use crate::schema::{EventType, Table};
+use crate::schema::{EventType, Source, Table};
 use crate::units::MICROS_PER_SECOND;
 
 /// The columns of the table of pods.
@@ -54,12 +55,12 @@ const PODS: [&str; 11] = [
 const NODES: [&str; 5] = ["sn", "cpu_milli", "memory_mib", "gpu", "model"];
 
 /// Whether a text begins like a table of pods.
-pub(super) fn are_pods(text: &[u8]) -> bool {
+fn are_pods(text: &[u8]) -> bool {
     is_table(text, &PODS)
 }
 
 /// Whether a text begins like a list of nodes.
-pub(super) fn are_nodes(text: &[u8]) -> bool {
+fn are_nodes(text: &[u8]) -> bool {
     is_table(text, &NODES)
 }
 
@@ -70,8 +71,23 @@ fn is_table(text: &[u8], columns: &[&str]) -> bool {
     columns.iter().all(|column| fields.next() == Some(column.as_bytes()))
 }
 
+/// How it is read.
+pub(super) const FORMAT: Format = Format {
+    parser,
+    line: |_| "the columns of a table of pods".to_owned(),
+    seen: Seen::Lines(kind_of),
+};
+
+/// The kind of a file.
+fn kind_of(text: &[u8]) -> Option<FileKind> {
+    if are_pods(text) {
+        return Some(FileKind::Log(Source::Openb));
+    }
+    are_nodes(text).then_some(FileKind::Nodes)
+}
+
 /// A parser for one table of the log.
-pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>, SourceError> {
+fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>, SourceError> {
     let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
     if part.table == Table::MachineEvents {
         return Ok(Box::new(Machines::new(part, NODES.len(), node)));

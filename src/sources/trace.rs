@@ -8,27 +8,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::alibaba::files::Kind;
 use super::blocks::{BlockReader, TextBlock};
 use super::folder::sorted_names;
+use super::format::{FileKind, Seen};
 use super::google_2019::files;
 use super::reading::{Files, Reading};
 use super::{
-    RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba, begin_of, joined, kubernetes,
-    openb, slurm, swf,
+    RawPart, SourceError, SourceErrorKind, TraceFolder, alibaba, begin_of, format_of, joined, swf,
 };
 use crate::schema::{Source, Table};
-
-/// The kind of a file, from its first lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FileKind {
-    /// A log of a kind of trace.
-    Log(Source),
-    /// The machines of a Rumen log.
-    Topology,
-    /// The machines of a log of pods or of batch tasks.
-    Nodes,
-}
 
 /// Finds the parts of a trace. Without `source`, its kind is recognised; with `table`, the path is
 /// a flat folder of parts of that table of the Google trace.
@@ -297,27 +285,18 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
     if let Some(what) = no_text(text) {
         return Err(what.to_owned());
     }
-    if text.first() == Some(&b'{') {
-        return kind_of_json(text);
+    let is_json = text.first() == Some(&b'{');
+    // Pods may have any label, also the keys of Rumen: the last of the list goes first.
+    let found = Source::ALL.into_iter().rev().find_map(|source| match format_of(source).seen {
+        Seen::Json(seen) if is_json => seen(text),
+        Seen::Lines(seen) if !is_json => seen(text),
+        _ => None,
+    });
+    if let Some(kind) = found {
+        return Ok(kind);
     }
-    if slurm::seen_as(text) {
-        return Ok(FileKind::Log(Source::Slurm));
-    }
-    if joined::is_seen(text) {
-        return Ok(FileKind::Log(Source::Google2019));
-    }
-    if openb::are_pods(text) {
-        return Ok(FileKind::Log(Source::Openb));
-    }
-    if openb::are_nodes(text) {
-        return Ok(FileKind::Nodes);
-    }
-    for source in [Source::Alibaba2017, Source::Alibaba2018] {
-        match Kind::of(source, text) {
-            Some(Kind::Machines) => return Ok(FileKind::Nodes),
-            Some(_) => return Ok(FileKind::Log(source)),
-            None => {}
-        }
+    if is_json {
+        return Err(seen_in_json(text));
     }
     let is_comment = |line: &&[u8]| matches!(line.first(), Some(b';' | b'#'));
     let lines = || text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
@@ -344,23 +323,17 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
     Err(seen_in(first, comment))
 }
 
-/// The kind of a JSON object, from its keys.
-fn kind_of_json(text: &[u8]) -> Result<FileKind, String> {
+/// A description of a JSON object of no known kind.
+fn seen_in_json(text: &[u8]) -> String {
     let says = |key: &[u8]| memchr::memmem::find(text, key).is_some();
-    if kubernetes::is_seen(text) {
-        Ok(FileKind::Log(Source::Kubernetes))
-    } else if says(b"\"jobID\"") {
-        Ok(FileKind::Log(Source::Rumen))
-    } else if says(b"\"children\"") {
-        Ok(FileKind::Topology)
-    } else if says(b"\"collection_id\"") || says(b"\"machine_id\"") {
-        Err("it contains JSON objects like those of the Google trace of 2019, but its name is not \
-        that of an export file (`instance_events-000000000000.json.gz`)"
-            .to_owned())
+    if says(b"\"collection_id\"") || says(b"\"machine_id\"") {
+        "it contains JSON objects like those of the Google trace of 2019, but its name is not that \
+        of an export file (`instance_events-000000000000.json.gz`)"
+            .to_owned()
     } else {
-        Err("it contains a JSON object with neither `jobID` (a Rumen job) nor `children` (a \
-        topology) nor `apiVersion` (Kubernetes)"
-            .to_owned())
+        "it contains a JSON object with neither `jobID` (a Rumen job) nor `children` (a topology) nor \
+        `apiVersion` (Kubernetes)"
+            .to_owned()
     }
 }
 

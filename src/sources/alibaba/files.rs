@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::super::format::FileKind;
 use super::super::records::fields::whole;
 use super::super::records::states::named;
 use super::super::{RawPart, SourceError, SourceErrorKind, TraceFolder, begin_of};
@@ -70,6 +71,17 @@ impl Kind {
             (_, Self::Machines) => 7,
         }
     }
+}
+
+/// The expected form of a line.
+pub(in crate::sources) const LINE: &str = "the fields of a task, an instance or a machine";
+
+/// The kind of a file of a trace.
+pub(in crate::sources) fn kind_of(source: Source, text: &[u8]) -> Option<FileKind> {
+    Some(match Kind::of(source, text)? {
+        Kind::Machines => FileKind::Nodes,
+        _ => FileKind::Log(source),
+    })
 }
 
 /// Assigns the files of a trace, or a single file, to the tables of the lake.

@@ -1,0 +1,42 @@
+//! The description of a format, which its file gives as `FORMAT`.
+//!
+//! In: a part, and the beginning of its text. Out: a parser, the form of a line in words, and
+//! whether a file is of this format.
+
+use super::SourceError;
+use super::folder::RawPart;
+use super::part::PartParser;
+use crate::schema::Source;
+
+/// How a source is read.
+pub(super) struct Format {
+    /// Makes the parser of a part whose text has this beginning.
+    pub parser: fn(&RawPart, &[u8]) -> Result<Box<dyn PartParser>, SourceError>,
+    /// The expected form of a line, for the message that no line of a file has it.
+    pub line: fn(&RawPart) -> String,
+    /// How a file is recognised.
+    pub seen: Seen,
+}
+
+/// How a file is recognised by its first lines.
+#[derive(Clone, Copy)]
+pub(super) enum Seen {
+    /// Text that is not JSON.
+    Lines(fn(&[u8]) -> Option<FileKind>),
+    /// JSON objects.
+    Json(fn(&[u8]) -> Option<FileKind>),
+    /// By the layout of its folder or the form of most of its lines, which only `trace` looks at, or
+    /// not at all.
+    Otherwise,
+}
+
+/// The kind of a file, from its first lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FileKind {
+    /// A log of a kind of trace.
+    Log(Source),
+    /// The machines of a Rumen log.
+    Topology,
+    /// The machines of a log of pods or of batch tasks.
+    Nodes,
+}
