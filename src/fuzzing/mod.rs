@@ -1,28 +1,33 @@
 //! What must hold for any bytes: one check for each parser of text from outside.
 //!
-//! In: any bytes. Out: nothing, or a panic with the check that failed. The targets of `fuzz/` call
+//! In: any bytes. Out: nothing, or a panic with the check that failed. The program in `fuzz/` calls
 //! these checks with generated inputs; the tests below call them with the kept corpus and with
 //! random bytes. Compiled only for these two.
+
+use crate::schema::Source;
 
 pub mod texts;
 pub mod traces;
 
-/// A check and the name of its target and corpus in `fuzz/`.
-pub type Target = (&'static str, fn(&[u8]));
+/// A check.
+pub struct Target {
+    /// Its name, and that of its corpus in `fuzz/`.
+    pub name: String,
+    check: Check,
+}
 
-/// Every check.
-pub const TARGETS: [Target; 19] = [
+#[derive(Clone, Copy)]
+enum Check {
+    Of(fn(&[u8])),
+    /// A log of a kind of trace.
+    Log(Source),
+}
+
+/// The checks of texts, and of traces that are read in several ways.
+const CHECKS: [(&str, fn(&[u8])); 11] = [
     ("csv", traces::csv),
     ("json", traces::json),
     ("joined", traces::joined),
-    ("swf", traces::swf),
-    ("gwf", traces::gwf),
-    ("rumen", traces::rumen),
-    ("slurm", traces::slurm),
-    ("openb", traces::openb),
-    ("alibaba_2017", traces::alibaba_2017),
-    ("alibaba_2018", traces::alibaba_2018),
-    ("kubernetes", traces::kubernetes),
     ("mapped", traces::mapped),
     ("notation", texts::notation),
     ("thresholds", texts::thresholds),
@@ -32,6 +37,28 @@ pub const TARGETS: [Target; 19] = [
     ("manifest", texts::manifest),
     ("form", form),
 ];
+
+/// Every check: those listed, and one for each log.
+pub fn targets() -> Vec<Target> {
+    let listed =
+        CHECKS.map(|(name, check)| Target { name: name.to_owned(), check: Check::Of(check) });
+    let is_listed = |source: &Source| source.is_google() || *source == Source::Mapped;
+    let logs = Source::ALL
+        .into_iter()
+        .filter(|source| !is_listed(source))
+        .map(|source| Target { name: source.name().replace('-', "_"), check: Check::Log(source) });
+    listed.into_iter().chain(logs).collect()
+}
+
+impl Target {
+    /// Checks an input.
+    pub fn check(&self, input: &[u8]) {
+        match self.check {
+            Check::Of(check) => check(input),
+            Check::Log(source) => traces::log(source, input),
+        }
+    }
+}
 
 /// Queries and forms of the portal.
 #[cfg(feature = "serve")]
@@ -65,12 +92,12 @@ mod tests {
     /// Every check and its inputs.
     static CORPORA: LazyLock<Vec<(Target, Corpus)>> = LazyLock::new(|| {
         let of = |target: Target| {
-            let path = repository().join(format!("fuzz/corpus/{}.txt", target.0));
+            let path = repository().join(format!("fuzz/corpus/{}.txt", target.name));
             let text = fs::read_to_string(path).unwrap();
             let input = |line: &str| unpacked(line.split_once('\t').unwrap().1);
             (target, text.lines().map(input).collect())
         };
-        TARGETS.map(of).into()
+        targets().into_iter().map(of).collect()
     });
 
     fn repository() -> &'static Path {
@@ -92,17 +119,18 @@ mod tests {
     /// The corpus holds what found new ways through the code, and every input that ever failed.
     #[test]
     fn the_corpus_holds() {
-        for ((name, check), inputs) in &*CORPORA {
-            assert!(5 <= inputs.len(), "{name}: inputs to begin with");
+        for (target, inputs) in &*CORPORA {
+            assert!(5 <= inputs.len(), "{}: inputs to begin with", target.name);
             for input in inputs {
-                check(input);
+                target.check(input);
             }
         }
     }
 
     #[test]
     fn every_target_has_a_corpus_and_every_corpus_a_target() {
-        let mut expected: Vec<String> = TARGETS.map(|(name, _)| format!("{name}.txt")).to_vec();
+        let mut expected: Vec<String> =
+            targets().iter().map(|target| format!("{}.txt", target.name)).collect();
         expected.sort();
         let mut found: Vec<String> = fs::read_dir(repository().join("fuzz/corpus"))
             .unwrap()
@@ -170,9 +198,9 @@ mod tests {
             edits in proptest::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 1..6),
             seed in any::<usize>(),
         ) {
-            for ((_, check), inputs) in &*CORPORA {
-                check(&noise);
-                check(&damaged(&inputs[seed % inputs.len()], &edits));
+            for (target, inputs) in &*CORPORA {
+                target.check(&noise);
+                target.check(&damaged(&inputs[seed % inputs.len()], &edits));
             }
         }
     }

@@ -210,8 +210,23 @@ pub fn mapped(input: &[u8]) {
     assert_eq!(jobs.notes.remarks, tasks.notes.remarks);
 }
 
+/// What holds for a log of a kind of trace. A new kind is a table of one row per attempt, with the
+/// same text as machines.
+pub(super) fn log(source: Source, input: &[u8]) {
+    match source {
+        Source::Swf | Source::Gwf => jobs(source, input),
+        Source::Rumen => rumen(input),
+        Source::Slurm => records(source, input),
+        Source::Kubernetes => kubernetes(input),
+        _ => {
+            records(source, input);
+            check(source, Table::MachineEvents, choice(input).1);
+        }
+    }
+}
+
 /// A log of one line per job: each of its jobs is in both tables of events or in neither.
-fn log(source: Source, input: &[u8]) {
+fn jobs(source: Source, input: &[u8]) {
     let (_, text) = choice(input);
     let of = |table| check(source, table, text);
     let (jobs, tasks) = (of(Table::JobEvents), of(Table::TaskEvents));
@@ -222,18 +237,8 @@ fn log(source: Source, input: &[u8]) {
     assert!(machines.rows.row_ids.len() <= 1 && machines.rows.rejects.is_empty());
 }
 
-/// The Standard Workload Format.
-pub fn swf(input: &[u8]) {
-    log(Source::Swf, input);
-}
-
-/// The Grid Workload Format.
-pub fn gwf(input: &[u8]) {
-    log(Source::Gwf, input);
-}
-
 /// Rumen: a job that is a reject of one table of events is one of the other.
-pub fn rumen(input: &[u8]) {
+fn rumen(input: &[u8]) {
     let (_, text) = choice(input);
     let of = |table| check(Source::Rumen, table, text);
     let (jobs, tasks) = (of(Table::JobEvents), of(Table::TaskEvents));
@@ -241,32 +246,8 @@ pub fn rumen(input: &[u8]) {
     of(Table::MachineEvents);
 }
 
-/// Accounting of Slurm: each line is a row, a reject or left out for a counted reason, in both
-/// tables of events alike, and machines come from the same lines.
-pub fn slurm(input: &[u8]) {
-    records(Source::Slurm, input);
-}
-
-/// Pods, and the same text as a list of nodes.
-pub fn openb(input: &[u8]) {
-    records(Source::Openb, input);
-    check(Source::Openb, Table::MachineEvents, choice(input).1);
-}
-
-/// Batch tasks or their instances, as the first line tells, and the same text as machines.
-pub fn alibaba_2017(input: &[u8]) {
-    records(Source::Alibaba2017, input);
-    check(Source::Alibaba2017, Table::MachineEvents, choice(input).1);
-}
-
-/// The same of 2018.
-pub fn alibaba_2018(input: &[u8]) {
-    records(Source::Alibaba2018, input);
-    check(Source::Alibaba2018, Table::MachineEvents, choice(input).1);
-}
-
 /// Lists and lines of objects: what is a reject of one table of events is one of the other.
-pub fn kubernetes(input: &[u8]) {
+fn kubernetes(input: &[u8]) {
     let (_, text) = choice(input);
     let of = |table| check(Source::Kubernetes, table, text);
     let (jobs, tasks) = (of(Table::JobEvents), of(Table::TaskEvents));
@@ -275,7 +256,8 @@ pub fn kubernetes(input: &[u8]) {
     assert!(of(Table::MachineEvents).rows.rejects.is_empty());
 }
 
-/// A table of one row per attempt.
+/// A table of one row per attempt: each line is a row, a reject or left out for a counted reason, in
+/// both tables of events alike. In Slurm, machines come from the same lines.
 fn records(source: Source, input: &[u8]) {
     let (_, text) = choice(input);
     let part = part_of(source, Table::JobEvents, Reading::default());
