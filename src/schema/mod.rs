@@ -8,6 +8,7 @@
 //! are in extra columns, which exist only in lakes of those sources ([`Table::columns`]).
 
 mod columns;
+mod description;
 mod event;
 mod ids;
 mod records;
@@ -18,9 +19,9 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+pub(crate) use description::Family;
 pub use event::EventType;
 pub use ids::{PARTS_MAX, ROW_ID_LINE_BITS, bucket_of, row_id};
-pub(crate) use source::Family;
 pub use source::{Source, UnknownSource};
 
 /// The version of the lake's layout and columns, written into every manifest.

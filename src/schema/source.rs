@@ -11,11 +11,10 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::columns::{
-    GWF_JOB_EVENTS, GWF_TASK_EVENTS, JOB_EVENTS, LOG_MACHINE_EVENTS, MACHINE_ATTRIBUTES,
-    MACHINE_EVENTS, RUMEN_JOB_EVENTS, RUMEN_MACHINE_EVENTS, RUMEN_TASK_EVENTS, SWF_JOB_EVENTS,
-    SWF_TASK_EVENTS, TASK_CONSTRAINTS, TASK_EVENTS, TASK_USAGE, V3_JOB_EVENTS, V3_MACHINE_EVENTS,
-    V3_TASK_CONSTRAINTS, V3_TASK_EVENTS, V3_TASK_USAGE,
+    GWF_JOB_EVENTS, GWF_TASK_EVENTS, LOG_MACHINE_EVENTS, MACHINE_ATTRIBUTES, RUMEN_JOB_EVENTS,
+    RUMEN_MACHINE_EVENTS, RUMEN_TASK_EVENTS, SWF_JOB_EVENTS, SWF_TASK_EVENTS,
 };
+use super::description::{COLUMNS, Columns, Description, Family, GOOGLE, GOOGLE_2019, LOG, Trait};
 use super::records::{
     ALIBABA_2017_MACHINE_EVENTS, ALIBABA_2017_TASK_EVENTS, ALIBABA_2018_MACHINE_EVENTS,
     ALIBABA_2018_TASK_EVENTS, ALIBABA_JOB_EVENTS, GPU_REQUEST, KUBERNETES_JOB_EVENTS,
@@ -25,107 +24,6 @@ use super::records::{
 };
 use super::{Column, Table};
 use crate::notation::listed;
-
-/// The description of a kind of trace.
-struct Description {
-    /// A title for readers.
-    title: &'static str,
-    family: Family,
-    /// The unit of sums of memory over time: a share of the largest machine's (NMU), or as in the
-    /// log.
-    memory_unit: &'static str,
-    /// What holds for it and not for every source.
-    traits: &'static [Trait],
-    /// A paragraph for the help of `ingest`; empty if the format needs none.
-    help: &'static str,
-    /// The tables that it can fill, in the order of [`Table::ALL`].
-    tables: &'static [Table],
-    /// The columns of its tables.
-    columns: Columns,
-}
-
-/// The columns of each table in lakes of a source.
-struct Columns {
-    job_events: &'static [Column],
-    task_events: &'static [Column],
-    task_usage: &'static [Column],
-    machine_events: &'static [Column],
-    task_constraints: &'static [Column],
-}
-
-/// Sources that share the meaning of CPU, and their defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
-    /// Google traces: CPU is a share of the largest machine.
-    Google,
-    /// Logs of parallel jobs, a line per job: each gets whole processors.
-    Processors,
-    /// An attempt takes a slot, whatever it uses.
-    Slots,
-    /// Pods and batch tasks: each gets its request, in cores.
-    Cores,
-}
-
-/// What holds for some sources only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trait {
-    /// It is read only if its name is given: its content is not recognised.
-    OnlyNamed,
-    /// A log may have several files, such as one per month.
-    HasFiles,
-    /// Its jobs may be suspended.
-    Suspends,
-    /// Its times may be without a time zone.
-    LacksZone,
-    /// What counts as the user can be chosen.
-    ChoosesUser,
-    /// A job may be submitted again.
-    SubmitsAgain,
-    /// Jobs and tasks are in two files, and one may know jobs that the other does not.
-    IsTwoFiles,
-    /// Its jobs are pods.
-    HasPods,
-    /// Large indices of its tasks are made from names.
-    NamesTasks,
-}
-
-/// The columns of the first source, which every source has.
-const COLUMNS: Columns = Columns {
-    job_events: JOB_EVENTS,
-    task_events: TASK_EVENTS,
-    task_usage: TASK_USAGE,
-    machine_events: MACHINE_EVENTS,
-    task_constraints: TASK_CONSTRAINTS,
-};
-
-const GOOGLE: Description = Description {
-    title: "",
-    family: Family::Google,
-    memory_unit: "NMU-s",
-    traits: &[],
-    help: "",
-    tables: &Table::ALL,
-    columns: COLUMNS,
-};
-
-const GOOGLE_2019: Description = Description {
-    columns: Columns {
-        job_events: V3_JOB_EVENTS,
-        task_events: V3_TASK_EVENTS,
-        task_usage: V3_TASK_USAGE,
-        machine_events: V3_MACHINE_EVENTS,
-        task_constraints: V3_TASK_CONSTRAINTS,
-    },
-    ..GOOGLE
-};
-
-/// A log, which has events alone.
-const LOG: Description = Description {
-    family: Family::Processors,
-    memory_unit: "KiB-s",
-    tables: &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents],
-    ..GOOGLE
-};
 
 /// Makes [`Source`] from the list of sources: for each, its meaning, its name on the command line
 /// and in manifests, and its description.
