@@ -1,7 +1,7 @@
 //! What a study is: its command, its results, its page, and its step in an analysis.
 //!
-//! In: plans and functions of the studies. Out: the types of the list in
-//! [`list`](crate::answers::list), and [`Work`], which a step gets when it runs. A study does not
+//! In: plans and functions of the studies. Out: the types of the
+//! [list](crate::answers::STUDIES), and [`Work`], which a step gets when it runs. A study does not
 //! print: it reports through a [`Screen`], which the command line implements.
 
 use std::any::Any;

@@ -1,20 +1,7 @@
-//! The list of commands, from which the command line, its checks and its dispatch follow.
+//! Makes the command line, its checks and its dispatch from the list of commands.
 //!
-//! In: parsed flags. Out: the output form of a command, the lakes that it reads, and its run. Each
-//! line of the list has a command's flags, its output, and the function that runs it.
-
-use std::path::PathBuf;
-
-use clap::Subcommand;
-
-#[cfg(feature = "serve")]
-use super::serve;
-use super::{
-    Form, about, account, analyze, classify, console, describe, detect, episodes, export, fairness,
-    ingest, load, machines, map, monthly, predict, query, replay, report, reproduce, setup, sweep,
-    synth, verify, work,
-};
-use jobfate::faults::Result;
+//! In: the list. Out: the output form of a command, the lakes that it reads, and its run. Each line
+//! of the list has a command's flags, its output, and the function that runs it.
 
 /// How a command answers: `plain` and `reads` (which reads one lake) have no table; `answer` has
 /// the flags of all answers; `own` defines its form itself; `results` reads no lake.
@@ -91,35 +78,4 @@ macro_rules! commands {
             }
         }
     };
-}
-
-commands! {
-    Analyze(analyze::AnalyzeArgs): plain analyze::run,
-    Ingest(ingest::IngestArgs): plain ingest::run,
-    Map(map::MapArgs): plain map::run,
-    Verify(verify::VerifyArgs): answer verify::run,
-    Classify(classify::ClassifyArgs): answer classify::run,
-    Describe(describe::DescribeArgs): answer describe::run,
-    Load(load::LoadArgs): answer load::run,
-    Episodes(episodes::EpisodesArgs): answer episodes::run,
-    Machines(machines::MachinesArgs): answer machines::run,
-    Account(account::AccountArgs): answer account::run,
-    Monthly(monthly::MonthlyArgs): answer monthly::run,
-    Sweep(sweep::SweepArgs): answer sweep::run,
-    Predict(predict::PredictArgs): answer predict::run,
-    Detect(detect::DetectArgs): answer detect::run,
-    Fairness(Box<fairness::FairnessArgs>): own fairness::run,
-    Replay(replay::ReplayArgs): answer replay::run,
-    Journal(replay::journal::JournalArgs): plain replay::journal::run,
-    Export(export::ExportArgs): reads export::run,
-    Report(report::ReportArgs): results report::run,
-    Query(query::QueryArgs): answer query::run,
-    About(about::AboutArgs): reads about::run,
-    Reproduce(reproduce::ReproduceArgs): answer reproduce::run,
-    Synth(synth::SynthArgs): plain synth::run,
-    Work(work::WorkArgs): plain work::run,
-    #[cfg(feature = "serve")]
-    Serve(Box<serve::ServeArgs>): plain serve::run,
-    Completions(setup::CompletionsArgs): plain setup::completions,
-    Man(setup::ManArgs): plain setup::man,
 }

@@ -11,9 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
-
-use commands::Command;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use jobfate::charts::{ChartFormat, Look};
 use jobfate::digits::{self, counted};
@@ -30,6 +28,7 @@ mod about;
 mod account;
 pub(crate) mod analyze;
 mod classify;
+#[macro_use]
 mod commands;
 mod console;
 mod damage;
@@ -64,6 +63,37 @@ mod version;
 mod work;
 #[cfg(feature = "serve")]
 mod worker;
+
+commands! {
+    Analyze(analyze::AnalyzeArgs): plain analyze::run,
+    Ingest(ingest::IngestArgs): plain ingest::run,
+    Map(map::MapArgs): plain map::run,
+    Verify(verify::VerifyArgs): answer verify::run,
+    Classify(classify::ClassifyArgs): answer classify::run,
+    Describe(describe::DescribeArgs): answer describe::run,
+    Load(load::LoadArgs): answer load::run,
+    Episodes(episodes::EpisodesArgs): answer episodes::run,
+    Machines(machines::MachinesArgs): answer machines::run,
+    Account(account::AccountArgs): answer account::run,
+    Monthly(monthly::MonthlyArgs): answer monthly::run,
+    Sweep(sweep::SweepArgs): answer sweep::run,
+    Predict(predict::PredictArgs): answer predict::run,
+    Detect(detect::DetectArgs): answer detect::run,
+    Fairness(Box<fairness::FairnessArgs>): own fairness::run,
+    Replay(replay::ReplayArgs): answer replay::run,
+    Journal(replay::journal::JournalArgs): plain replay::journal::run,
+    Export(export::ExportArgs): reads export::run,
+    Report(report::ReportArgs): results report::run,
+    Query(query::QueryArgs): answer query::run,
+    About(about::AboutArgs): reads about::run,
+    Reproduce(reproduce::ReproduceArgs): answer reproduce::run,
+    Synth(synth::SynthArgs): plain synth::run,
+    Work(work::WorkArgs): plain work::run,
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::ServeArgs>): plain serve::run,
+    Completions(setup::CompletionsArgs): plain setup::completions,
+    Man(setup::ManArgs): plain setup::man,
+}
 
 /// The outcome and cost of every job in a cluster trace, and what another policy would have changed
 #[derive(Debug, Parser)]
