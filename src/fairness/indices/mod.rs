@@ -147,7 +147,7 @@ const USE: &str = "How much each user used, and who comes next";
 const EQUALITY: &str = "How equal the users are, in one number";
 const RESOURCES: &str = "Several resources, and waits";
 
-/// Reads the parameters of an entry of [`built_in!`].
+/// Reads the parameters of an entry of `built_in!`.
 macro_rules! read {
     ({ measure $measure:path } $notation:ident) => {
         Equality::read($notation, $measure)
