@@ -174,61 +174,62 @@
 //!
 //! # Adding to the program itself
 //!
-//! - **An index** `foo`: a file in `src/fairness/indices/`, and its lines in `mod.rs` there: `mod`,
-//!   and its entry in `built_in!`, with its group in forms and its meaning in words. A measure of
-//!   equality without parameters, with one number for all users, is a function of each user's
-//!   usage divided by their share; its entry is `Equality::read(notation, foo_index)`, which also
-//!   reads `window_s` and `among` (such as `hoover.rs`). Any other index implements `Index` and
-//!   has its own `read` for its parameters (such as `metered.rs`, or `max_min.rs` for one over a
-//!   window). The property tests of causality, the portal, captions and error texts follow. Then
-//!   its name in the help of `fairness` (`src/cli/fairness/mod.rs`) and in
-//!   `reports/sessions/fairness.md`.
-//! - **A detector** `foo`: two files. `cubed.rs`, which uses only ages, is a short example;
+//! Help, errors, completions, the portal and the property tests follow from lists. Golden texts,
+//! `python/jobfate/_commands.py` and the outputs on pages are written by commands
+//! (`CONTRIBUTING.md`) and do not count as files here. Put the test of each next to it, in the same
+//! file.
+//!
+//! - **An index** `foo`: 2 files.
+//!   1. `src/fairness/indices/foo.rs`: a function of each user's usage divided by their share, for a
+//!      measure of equality with one number for all users (such as `hoover.rs`). Any other index
+//!      implements `Index` and reads its own parameters (such as `metered.rs`, or `max_min.rs` for
+//!      one over a window).
+//!   2. `mod.rs` there: `mod foo;`, and its entry in `built_in!`, with its group in forms and its
+//!      meaning in words. A measure of equality ends with `{ measure foo::foo_index }`.
+//! - **A detector** `foo`: 2 files. `cubed.rs`, which uses only ages, is a short example;
 //!   `ytsaurus.rs` uses progress and has a limit on copies.
 //!   1. `src/replay/detectors/foo.rs`: its `KIND` (name, a line for the help, curve, family in the
 //!      charts, variants that tests try), its `Plan` (parameters), its [`Detector`](prelude::Detector)
 //!      and, as a test, an example worked out by hand. Name the source and its version; say what is
 //!      left out and what you chose.
-//!   2. `src/replay/detectors/mod.rs`: `mod foo;`, and `foo::KIND` at the end of `KINDS`. Help,
-//!      errors, `all`, charts, replays and every property test follow. `suite.rs` in that folder:
-//!      neither the future nor the numbering of tasks changes a flag, and hanging attempts are
-//!      flagged. `detect/walk/promises.rs` and `shortcuts.rs` in `src/replay`: skipped heartbeats
-//!      miss no flag, and a task of thirty thousand years takes no time (if a detector is never
-//!      quiet, that test never returns).
+//!   2. `mod.rs` there: `mod foo;`, and `foo::KIND` at the end of `KINDS`. Tests then check that
+//!      neither the future nor the numbering of tasks changes a flag, that hanging attempts are
+//!      flagged (`suite.rs`), that skipped heartbeats miss no flag (`promises.rs`), and that a task
+//!      of thirty thousand years takes no time (`shortcuts.rs`; if a detector is never quiet, that
+//!      test never returns). `detect` and `analyze` compare every detector by default, so tables on
+//!      pages get a line.
 //!
-//!   By default `detect` and `analyze` compare every detector: the golden help and the tables of
-//!   `reports/sessions/stragglers.md` get a line (`CONTRIBUTING.md` says how to rewrite both). Add
-//!   its line to the drawing in `src/replay/tests.rs`, and a rule of a few lines in plain Python to
-//!   `tests/scripts/detect_crosscheck.py`: its replay knows ages and how many wait, run and are
-//!   over; `ytsaurus` there reads progress.
-//! - **A policy**: a file in `src/replay/policies/` with its `KIND`, and its lines in `mod.rs` there:
-//!   `mod`, and its place in `KINDS`. The property tests in `src/replay/properties.rs` then include
-//!   it. Tests ask for its line in the help of `--policies` (`src/answers/replay/plan.rs`), in the
-//!   drawing in `src/replay/tests.rs`, and in `reports/sessions/replay.md`.
-//! - **A source**: a parser in `src/sources/`, how it is recognised in `src/sources/trace.rs`, and its
-//!   name in `src/schema/source.rs`. Then the compiler names each `match` without an arm for it:
-//!   its parser and the shape of its lines (`src/sources/mod.rs`), its units
-//!   (`src/studies/meter.rs`), its advice (`src/lake/mod.rs`). Additional columns are in
-//!   `src/schema/records.rs`, and the tables that have them in `src/schema/tables.rs`; its defaults
-//!   in `src/defaults.rs` (a test asks for them). Its name is in the help of `--source`
-//!   (`src/answers/ingest.rs`, `src/cli/verify.rs`) and in the advice of `src/sources/error.rs`. A
-//!   fuzz target consists of a file in `fuzz/fuzz_targets/`, its lines in `fuzz/Cargo.toml` and
-//!   `src/fuzzing/`, and a corpus; the session is in `reports/sessions/traces.md`.
-//! - **A study** `foo`: six files, of which two lists get a row each.
+//!   A second computation is welcome: a few lines of Python in `tests/scripts/detect_crosscheck.py`.
+//! - **A policy** `foo`: 2 files.
+//!   1. `src/replay/policies/foo.rs`: its `KIND`, its plan, and an order or a rule about running
+//!      tasks.
+//!   2. `mod.rs` there: `mod foo;`, and `foo::KIND` in `KINDS`. `properties.rs` then tests it.
+//! - **A source** `foo`: 6 files.
+//!   1. `src/schema/source.rs`: its entry in `sources!`, with its name, its units, its defaults (by
+//!      its family), and what the help of `ingest` says about it.
+//!   2. `src/schema/records.rs`: its additional columns, if it has any.
+//!   3. `src/sources/foo.rs`: its `FORMAT`: a parser, a line in words, and how a file is recognised.
+//!   4. `src/sources/mod.rs`: `mod foo;`, and its arm in `format_of`.
+//!   5. `fuzz/corpus/foo.txt`: at least five inputs (`fuzz/pack`). The fuzzer and the tests of
+//!      `src/fuzzing` then check that no line is lost.
+//!   6. `reports/sessions/traces.md`: a session with a real file.
+//!
+//!   A format of several files that belong together (such as tasks and instances) also needs its
+//!   layout in `src/sources/trace.rs`.
+//! - **A study** `foo`: 6 files.
 //!   1. `src/studies/foo.rs`: the sums, from facts to plain structs.
-//!   2. `src/answers/foo.rs`: `FooPlan` (its doc comments are the help of the flags), which
+//!   2. `src/studies/mod.rs`: `mod foo;`.
+//!   3. `src/answers/foo.rs`: `FooPlan` (its doc comments are the help of the flags), which
 //!      implements `Plan`; `KIND`, with the caption, the tables that it is made of and the sentence
 //!      of a report; `answer`, with the columns and charts; `STEP`, for `analyze`.
-//!   3. `src/answers/list.rs`: its row in `STUDIES`. The step and the section of `analyze`, the
-//!      page of a report and the captions follow from it.
-//!   4. `src/cli/foo.rs`: `FooArgs` and `run`, which opens the lake and gives the answer.
-//!   5. `src/cli/commands.rs`: its line in `commands!`. Help, completions and manual pages follow.
-//!   6. `README.md`: its row in the table of commands, in the words of the list.
+//!   4. `src/answers/mod.rs`: `mod foo;`, and its row in `STUDIES`. The step, the section and the
+//!      help of `analyze`, the page of a report, the captions, and its row in the README (which
+//!      `UPDATE_GOLDEN=1` writes) follow from it.
+//!   5. `src/cli/foo.rs`: `FooArgs` and `run`, which opens the lake and gives the answer.
+//!   6. `src/cli/mod.rs`: `mod foo;`, and its line in `commands!`.
 //!
-//!   Each folder names its new file with a `mod` line. A command that does not answer a question
-//!   about a lake needs only 4 to 6.
-//!
-//! Put the test of each next to it; help and its golden texts follow from the list.
+//!   A command that does not answer a question about a lake needs only the last two, and a row in
+//!   the README.
 //!
 //! # Glossary
 //!
