@@ -16,8 +16,8 @@ const EXAMPLES: &str = "Examples:\n  jobfate machines --lake lake\n  jobfate mac
 /// The table has a row for all machines and one per configuration (platform, CPU, memory). An
 /// outage lasts from REMOVE to the next ADD of the machine. A machine has the CPU and memory of its
 /// last event; `capacity_lost_share` is the CPU x time lost in outages that ended, as a share of
-/// the sum of this and the CPU x time of machines in service. Machines that did not come back, be it
-/// that they failed or were removed for good, count in `gone_cpu_s` and, with the others, in
+/// the sum of this and the CPU x time of machines in service. Machines that did not come back,
+/// whether they failed or were removed, count in `gone_cpu_s` and, with the others, in
 /// `capacity_away_share`.
 ///
 /// JSON and --out also hold: every outage; time between failures and to repair, with Kaplan-Meier

@@ -15,10 +15,10 @@ const EXAMPLES: &str = "Examples:\n  jobfate monthly --lake cluster\n  jobfate m
 ///
 /// For logs with dates (Slurm, SWF, mapped tables, Kubernetes). In a log without accounts, users
 /// (in Kubernetes, namespaces) take their place. A row is an account in a calendar month: users,
-/// jobs, CPU time in hours, the wasted part of it (in attempts that did not end with FINISH; `late`:
-/// if they ran at least --late), GPU time if the log has GPUs, and waits. An attempt that runs into
-/// the next month is split at midnight in the zone, so all rows add up to the total of `account`. A
-/// job counts in the month of its last event.
+/// jobs, CPU time in hours, the wasted part of it (in attempts that did not end with FINISH; `late`
+/// counts only attempts that ran at least --late), GPU time if the log has GPUs, and waits. An
+/// attempt that runs into the next month is split at midnight in the zone, so all rows add up to
+/// the total of `account`. A job counts in the month of its last event.
 ///
 /// JSON and --out also hold, over the whole log: months, accounts, the users with the most CPU
 /// time, waits by queue and size, how jobs ended and why, and for each queue the requested time

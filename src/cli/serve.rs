@@ -22,8 +22,9 @@ const EXAMPLES: &str = "Examples:\n  jobfate serve --lake lake\n  jobfate serve 
 ///
 /// By default only this machine can connect. With any other --listen address every client needs a
 /// token: that of --token-file or `JOBFATE_TOKEN`, or a new one, which is printed once. A name or
-/// address other than that of --listen needs --host, with `0.0.0.0` each of them. The portal speaks
-/// plain HTTP: put a proxy with TLS in front of it, and name its host with --host.
+/// address other than that of --listen needs --host. With `0.0.0.0`, give --host for every name.
+/// The portal speaks plain HTTP: put a proxy with TLS in front of it, and name its host with
+/// --host.
 ///
 /// Every question runs in a separate process with limits on time and memory. SIGTERM ends the
 /// portal within 2 seconds; saved indices survive a kill at any time.

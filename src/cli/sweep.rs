@@ -27,7 +27,7 @@ const EXAMPLES: &str = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep 
 ///
 /// A task is condemned (would be killed) at its event number T + 1. The CPU of its attempts after
 /// that instant is saved; finished jobs with a condemned task are harmed. `published` CPU is known
-/// only per job: its saved part is proportional to the measured one.
+/// only per job: the saved share is that of measured CPU.
 ///
 /// All shares are of the loaded tables. `largest_saved_share` and `largest_destroyed_share` are the
 /// largest shares of a single job in all CPU saved and in all CPU destroyed: if one is near 1, one

@@ -157,8 +157,8 @@ fn detectors_help() -> String {
     format!(
         "Detectors to compare, separated by spaces, or `all`\n\nEach is `name` or \
         `name:key=value,...`. Every detector also takes `budget` (simultaneous copies, as a share of \
-        the running attempts; one copy is always allowed) and `min_age_s` (s); both hold back flags that \
-        the detector gives, and it chooses no others instead. An unknown key is an error that lists the known ones. \
+        the running attempts; one copy is always allowed) and `min_age_s` (s). Both drop flags; \
+        dropped flags are not replaced. An unknown key is an error that lists the known ones. \
         `late` compares rates and remaining times as exact fractions. If remaining times are equal, \
         the lower task index comes first.\n\n{}",
         each.join("\n")

@@ -20,9 +20,9 @@ pub struct PredictPlan {
 
     /// Predict when jobs reach this age, not at submission
     ///
-    /// 90s, 5m, 1h or 1d after the first SUBMIT. Only jobs that have not ended by then are predicted,
-    /// from what had ended by then, that instant included; a job that failed by then and came back
-    /// later is left out.
+    /// 90s, 5m, 1h or 1d after the first SUBMIT. Only jobs that have not ended by then are
+    /// predicted, using jobs that ended at or before that instant; a job that failed by then and
+    /// came back later is left out.
     #[cfg_attr(feature = "cli", arg(long, value_name = "LENGTH"))]
     pub age: Option<Length>,
 }

@@ -96,9 +96,9 @@ pub struct ReplayPlan {
 
     /// How much work a copy or a restart has
     ///
-    /// An attempt that failed in the record fails after its recorded length, and its copies end with
-    /// it. The attempt after it has its own recorded work; copies of that one have the work that this
-    /// option says.
+    /// An attempt that failed in the record fails after its recorded length, and its copies end
+    /// with it. The attempt after it has its own recorded work; this option sets the work of its
+    /// copies.
     #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
     pub reruns: RerunWork,
 

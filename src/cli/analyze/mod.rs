@@ -74,7 +74,7 @@ pub(crate) struct AnalyzeArgs {
 
     /// Rule of fair share of a site, from its `slurm.conf`
     ///
-    /// As in `fairness`, but beside the indices metered and condor; also `slurm-conf` in the section
+    /// As in `fairness`, in addition to metered and condor; also `slurm-conf` in the section
     /// `fairness` of the config.
     #[arg(long, value_name = "FILE")]
     pub slurm_conf: Option<PathBuf>,

@@ -21,8 +21,8 @@ use crate::replay::detectors::Progress;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ProgressModel {
-    /// An oracle: running time so far / final running time, or that of the task's finished attempt, or the
-    /// median, for one that does not finish
+    /// An oracle: running time so far / final running time; an attempt that does not finish uses the
+    /// length of its task's finished attempt, or else the median
     Linear,
     /// An oracle: CPU so far / the attempt's own total; needs `task_usage`
     Usage,
