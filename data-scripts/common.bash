@@ -71,7 +71,7 @@ whole_number() {
     echo "$((10#$2))"
 }
 
-# Prints the number of processors, 1 if the system does not tell.
+# Prints the number of processors, 1 if it is unknown.
 processor_count() {
     getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1
 }
@@ -107,8 +107,8 @@ prepare_dir() {
     fi
 }
 
-# transfer URL FILE [HEADER]: goes on with FILE until it is whole, as far as the
-# server tells. Returns 0 done, 2 the server refuses, 3 given up after all tries,
+# transfer URL FILE [HEADER]: continues FILE until it is complete, if the server
+# gives its size. Returns 0 done, 2 the server refuses, 3 given up after all tries,
 # 4 the file could not be written; what curl said last stands in `failure`.
 # Numbers of curl are in its manual, "EXIT CODES".
 transfer() {

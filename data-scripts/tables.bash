@@ -65,7 +65,7 @@ fetch_files() {
 
 # Brings one file to its place. Runs in a worker; what came of it goes through
 # `record`, so one bad file does not stop the others. A lost network or a full
-# disk does: the file `stop` tells the workers that come after.
+# disk does: the file `stop` ends the later workers.
 #
 #   PATH.part --transfer--> complete --checksum agrees--> PATH
 #       ^                      |
@@ -161,7 +161,7 @@ summarize() {
         echo "next: jobfate ingest $(printf '%q' "$dir") --lake lake"
     fi
     if grep -q '^disk ' "$state/outcomes"; then
-        die 4 "\`$dir\` could not be written" "is the disk full? \`df -h\` tells"
+        die 4 "\`$dir\` could not be written" "is the disk full? \`df -h\` shows the free space"
     elif ((unreached + refused + lost > 0)); then
         die 4 "not every file could be fetched"
     elif ((differs > 0)); then

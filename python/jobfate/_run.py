@@ -25,7 +25,7 @@ Number = Union[int, float, str]
 Word = Union[str, int, float, "os.PathLike[str]"]
 Words = Union[Word, Iterable[Word], Mapping[str, Word]]
 
-# Names the variable with which the program is asked to tell its progress, and begins those lines.
+# The variable that makes the program print its progress, and the beginning of those lines.
 _TELL, _TOLD = "JOBFATE_PROGRESS", b"\x01progress "
 
 

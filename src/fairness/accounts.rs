@@ -306,7 +306,7 @@ impl Choice {
                  `{account}` of the first submission"
             ),
             (Self::OfGroup, None) => format!(
-                "user `{name}` is in several accounts here, and the log tells no account of the \
+                "user `{name}` is in several accounts here, and the log records no account of the \
                  first submission"
             ),
         }
@@ -483,7 +483,7 @@ mod tests {
         let begin = "user `x` is in several accounts here, and";
         let other = format!("{begin} in none of them is the account `y` of the first submission");
         assert_eq!(said(Some("y")), (6, other));
-        let none = format!("{begin} the log tells no account of the first submission");
+        let none = format!("{begin} the log records no account of the first submission");
         assert_eq!(said(None), (6, none));
     }
 

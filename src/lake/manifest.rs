@@ -155,7 +155,7 @@ impl Manifest {
 
     /// Reads a text that may have been changed, and the checksum in it.
     pub(crate) fn parse(text: &str) -> Result<(Self, Option<String>), LakeErrorKind> {
-        /// Read first, to tell another version from a damaged file.
+        /// Read first, to distinguish another version from a damaged file.
         #[derive(Deserialize)]
         struct Version {
             format_version: u32,

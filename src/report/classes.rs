@@ -113,7 +113,7 @@ pub(super) fn kind_of_all(all: &[MachineUsage], place: &'static str) -> &'static
 }
 
 /// What the machines of a class have in common: `site`, `platform, CPU and memory`; empty if the
-/// trace does not tell machines apart.
+/// trace does not distinguish machines.
 fn common(own: &MachineUsage, place: &str) -> String {
     let known = [
         (place, own.site.is_some()),
@@ -135,7 +135,7 @@ pub(super) fn spoken(own: &MachineUsage, place: &'static str) -> (String, &'stat
         CLASS => {
             let same = common(own, place);
             let class = if same.is_empty() {
-                "The trace does not tell these machines apart. ".to_owned()
+                "The trace does not distinguish these machines. ".to_owned()
             } else {
                 format!("These are all machines with the same {same}. ")
             };
@@ -282,7 +282,7 @@ mod tests {
         let class = spoken(&row(None, Some(0.5), None), "site").2;
         assert_eq!(class, "These are all machines with the same CPU and memory. ");
         let nothing = row(None, None, None);
-        assert_eq!(spoken(&nothing, "site").2, "The trace does not tell these machines apart. ");
+        assert_eq!(spoken(&nothing, "site").2, "The trace does not distinguish these machines. ");
         assert_eq!(spoken(&row(None, None, Some(7)), "site").0, "this machine");
         let unknown_too = [partition, nothing];
         assert_eq!(kind_of_all(&unknown_too, "partition"), "partition");

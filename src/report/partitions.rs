@@ -9,7 +9,7 @@ use crate::answers::monthly::{self, MonthlyAnswer, OfQueue};
 use crate::digits::{counted, grouped, six_digits};
 use crate::results::Stored;
 
-/// A partition as the months of a log tell of it.
+/// What the months of a log show about a partition.
 #[derive(Default)]
 pub(super) struct Partition {
     unit: String,

@@ -60,10 +60,10 @@ impl Waits {
         "median bounded slowdown of jobs",
     ];
 
-    /// Fewer jobs tell little of a user.
+    /// Fewer jobs say little about a user.
     const JOBS_MIN: u64 = 10;
 
-    /// A correlation of fewer users tells little.
+    /// A correlation of fewer users says little.
     const USERS_MIN: usize = 10;
 
     /// Users with less of all use are not compared.

@@ -1,6 +1,6 @@
 //! Updates of open pages, as server-sent events.
 //!
-//! In: events of the portal. Out: lines of JSON to every open page. A page that is too slow is told
+//! In: events of the portal. Out: lines of JSON to every open page. A page that is too slow is asked
 //! to update itself; the number of open pages is limited.
 
 use std::sync::Arc;

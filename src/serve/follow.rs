@@ -39,7 +39,7 @@ struct Taken {
 }
 
 impl Taken {
-    /// Whether a file still begins with what was taken of it, as far as its last bytes tell.
+    /// Whether a file still begins with what was taken of it, as far as its last bytes show.
     fn is_of(&self, file: &mut File) -> io::Result<bool> {
         if file.metadata()?.len() < self.offset {
             return Ok(false);

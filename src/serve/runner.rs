@@ -100,7 +100,7 @@ async fn look(portal: Arc<Portal>) {
     }
 }
 
-/// Runs the jobs of a grown lake again that open pages show, and tells pages about the lake.
+/// Runs the jobs of a grown lake again that open pages show, and notifies pages about the lake.
 pub(super) fn grown(portal: &Portal, lake: &str) {
     for (id, spec) in portal.queue.followed(lake) {
         if let Err(error) = ask(portal, &spec) {

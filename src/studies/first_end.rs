@@ -57,7 +57,7 @@ pub struct Means {
     pub run_us: Option<[i64; 2]>,
 }
 
-/// The least difference of two means that is told, as a share of the larger.
+/// The smallest difference of two means that is reported, as a share of the larger.
 const DIFFERENCE: f64 = 0.01;
 
 impl Means {

@@ -432,7 +432,7 @@ fn simulated_machines_have_gpus() {
     assert_eq!(run(",gpus=65").code, Some(2));
 }
 
-/// Promise: GPUs that tasks ask for and that no machine records are told, not silently dropped.
+/// Promise: GPUs that tasks request and that no machine has are reported, not silently dropped.
 #[test]
 fn a_replay_of_a_log_whose_machines_record_no_gpus_says_that_they_are_not_checked() {
     let place = Place::new();

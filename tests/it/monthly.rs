@@ -319,10 +319,10 @@ fn an_analysis_of_a_log_has_the_page_of_months() {
     assert_eq!(hours, [8.0, 8.0]);
 }
 
-/// Whose jobs did not finish, and which jobs waited longest, are told by name: a job without a user or a
-/// queue is of nobody.
+/// Users whose jobs did not finish, and queues whose jobs waited longest, are named. A job without a
+/// user or a queue belongs to none.
 #[test]
-fn nobody_is_not_told_as_a_user() {
+fn a_missing_user_is_not_named_as_a_user() {
     let job = |id: u32, user: &str, queue: &str, state: &str, wait: u64| {
         let [submit, start, end] =
             [0, wait, wait + 60].map(|second| stamp(u64::from(id) * 10 + second));

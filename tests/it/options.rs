@@ -6,7 +6,7 @@
 //!  words     none, and one that is not among the known
 //! ```
 //!
-//! The value name of an option tells the test which values are valid, so a new option needs no
+//! The value name of an option says which values are valid, so a new option needs no
 //! entry here. A new value name fails the test until it is in one of the lists.
 
 use std::process::Command;

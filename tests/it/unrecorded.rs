@@ -1,4 +1,4 @@
-//! What a log does not record is told where its answers depend on it.
+//! Answers name the facts that they need and that a log does not record.
 
 use std::fmt::Write;
 use std::fs;

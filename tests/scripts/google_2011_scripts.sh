@@ -96,7 +96,7 @@ test_whole_files_only() {
     local dir=$work/plain part=task_usage/part-00001-of-00500.csv.gz
     local fetch=("$scripts/fetch" "$dir" --base "$plain" --retries 1 --backoff 0)
     run "dry run" 0 "${fetch[@]}" --dry-run
-    out_has "the dry run tells sizes" "$(wc -c <"$bucket/$part" | tr -d ' ')"$'\t'"$part"
+    out_has "the dry run prints sizes" "$(wc -c <"$bucket/$part" | tr -d ' ')"$'\t'"$part"
     lacks "the dry run makes nothing" test -e "$dir"
 
     run "fetch a subset" 0 "${fetch[@]}" --tables job_events,machine_events --parts 0-1,3

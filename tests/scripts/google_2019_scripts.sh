@@ -106,7 +106,7 @@ test_fetch() {
     usage=$(file_of instance_usage 4)
     fetch=("$scripts/fetch" a "$dir" --base "$base/" --retries 1 --backoff 0)
     run "dry run" 0 "${fetch[@]}" --dry-run
-    out_has "the dry run tells sizes" "$(bytes_of "$bucket/$usage")"$'\t'"$usage"
+    out_has "the dry run prints sizes" "$(bytes_of "$bucket/$usage")"$'\t'"$usage"
     holds "the dry run names every file and no other" test "$(wc -l <"$work/out")" -eq 13
     absent "the dry run makes nothing" "$dir"
 

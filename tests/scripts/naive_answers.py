@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers every query over a small trace by brute force, from DESIGN.md's definitions.
+"""Answers every query over a small trace by brute force, from the definitions in queries/.
 
 Usage: naive_answers.py TRACE_DIR OUT_DIR THRESHOLD,... SWF
 

@@ -23,7 +23,7 @@ const REASONS: &str = "reasons";
 /// The smallest difference of shares that counts.
 const APART: f64 = 0.001;
 
-/// The smallest share of an outcome whose main reason is told.
+/// The smallest share of an outcome whose main reason is reported.
 const LARGE: f64 = 0.01;
 
 /// The most bars of reasons.

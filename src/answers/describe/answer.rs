@@ -432,11 +432,11 @@ impl DescribeAnswer {
 /// One in a hundred of this many jobs are ten, which last equally long only if something ends them.
 const LIMIT_FROM: u64 = 1000;
 
-/// The most events of a task of which a chance to finish by events tells nothing: a submit, a start
-/// and an end.
+/// With at most so many events of a task (a submit, a start and an end), the chance to finish by
+/// events says nothing.
 const FEW_EVENTS: u64 = 3;
 
-/// How many times the chance of all tasks a chance to finish by events must be to be told.
+/// A chance to finish by events is reported if it is at least so many times that of all tasks.
 const HIGHER: f64 = 1.2;
 
 /// Events at which the chance to finish is read.

@@ -103,7 +103,7 @@ fn too_few(parts: &[&(Part, Counted)], question: Question) -> String {
     format!(" Outcomes of fewer than {DRAWN_FROM} {of} have no curve: {}.", few.join(", "))
 }
 
-/// Smaller shares at 0 are not told.
+/// Smaller shares at 0 are not mentioned.
 const AT_ZERO_FROM: f64 = 0.005;
 
 /// A sentence about values of 0, which a logarithmic axis puts at its left edge; empty if they are few.

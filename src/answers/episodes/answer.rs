@@ -106,10 +106,10 @@ pub struct OfKind {
 /// Part of an episode from which on a user, job or reason is named.
 const NAMED: f64 = 0.5;
 
-/// Change of running or waiting tasks from which on it is told.
+/// The smallest change of running or waiting tasks that is reported, as a factor.
 const CHANGED: f64 = 1.25;
 
-/// Part of all events of its kind from which on an episode is told first.
+/// An episode with at least this part of all events of its kind is reported first.
 const LEADS: f64 = 0.05;
 
 /// The same from which on an episode is a finding about the whole log.

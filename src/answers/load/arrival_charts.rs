@@ -18,7 +18,7 @@ fn length_h(arrivals: &ArrivalStudy) -> f64 {
     arrivals.hours.iter().map(|row| row.hours).sum()
 }
 
-/// Whether the log has too few days to tell a pattern of the week or the day from chance.
+/// Whether the log has too few days to distinguish a pattern of the week or the day from chance.
 fn is_short(arrivals: &ArrivalStudy) -> bool {
     length_h(arrivals) < HOURS_MIN
 }

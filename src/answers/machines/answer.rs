@@ -115,11 +115,12 @@ pub struct AwayAtOnce {
 /// The machines that left most often are those with one in so many outages.
 pub(super) const FEW_ONE_IN: u64 = 20;
 
-/// They are told if each left so often on average, and so many times as often as all machines.
+/// They are reported if each left at least `FEW_OUTAGES` times on average, and at least `FEW_TIMES`
+/// times as often as the average machine.
 const FEW_OUTAGES: u64 = 10;
 const FEW_TIMES: u64 = 10;
 
-/// The smallest share of the outages whose usual length is told.
+/// The smallest share of the outages whose usual length is reported.
 const USUAL: f64 = 0.1;
 
 /// How attempts ended when their machine left.

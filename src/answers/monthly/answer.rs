@@ -206,7 +206,7 @@ pub(super) fn used_of_limits(rows: &[(&str, f64, f64)]) -> Option<String> {
 /// Half of the attempts ran for at most this share of their limit: then limits say little.
 const FAR: f64 = 0.05;
 
-/// The fewest attempts of a queue whose limit is told.
+/// The fewest attempts of a queue whose limit is reported.
 const LIMITS_OF: u64 = 10;
 
 /// `Limits say little of running times: 3 d in queue black and 125 d in queue croutons, while the median
@@ -355,7 +355,7 @@ impl MonthlyAnswer {
         let longest = self.waited_longest().unwrap_or_default();
         let limits = self.limits().unwrap_or_default();
         let wasted = Some(self.total_wasted).filter(|&wasted| 0.0 < wasted);
-        // Without waste, attempts that ended at their limit are what is most telling.
+        // Without waste, attempts that ended at their limit matter most.
         let [at_limit, reached] = match self.reached() {
             Some((said, share)) if wasted.is_none() && NAMED <= share => {
                 [format!("; {said}"), String::new()]

@@ -252,7 +252,7 @@ fn most_wasted(monthly: &Monthly, total: &Sums) -> Option<MostWasted> {
     None
 }
 
-/// The user with half or more of the jobs that did not finish, if it has enough to tell and there are
+/// The user with half or more of the jobs that did not finish, if it has enough jobs and there are
 /// others.
 fn most_not_finished(monthly: &Monthly, total: &Sums) -> Option<MostOfUser> {
     const JOBS_MIN: u64 = 10;

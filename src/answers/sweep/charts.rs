@@ -191,7 +191,7 @@ fn until_flat(sweep: &Sweep) -> (Sweep, bool) {
     (Sweep { rows, ..sweep.clone() }, kept < sweep.rows.len())
 }
 
-/// A smaller share cannot be told from nothing in a chart.
+/// A smaller share looks like zero in a chart.
 const NEXT_TO_NOTHING: f64 = 0.001;
 
 /// The fewest values of T of a curve, if there are as many.

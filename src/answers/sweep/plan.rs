@@ -183,7 +183,7 @@ fn write_rules<S: Serializer>(rules: &[RuleList], to: S) -> Result<S::Ok, S::Err
 }
 
 fn read_rules<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<RuleList>, D::Error> {
-    // Commas separate rules and also their parameters: the parser of the list tells them apart.
+    // Commas separate rules and also their parameters: the parser of the list distinguishes them.
     let pieces = parsed_list(source, |piece| Ok::<_, D::Error>(piece.to_owned()))?;
     let list = pieces.join(",").parse::<RuleList>().map_err(serde::de::Error::custom)?;
     Ok(list.0.into_iter().map(|rule| RuleList(vec![rule])).collect())

@@ -172,8 +172,9 @@ impl Both {
         [first, second].map(|value| cell(self.kind, value, top))
     }
 
-    /// How far it moved, in parts of a change worth to be told: a point of a share, a tenth of a length of
-    /// time; any change from 0. Counts and sums move with the log; 0 for them, and where no change is known.
+    /// How far it moved, as a multiple of the smallest change that is reported: a percentage point of
+    /// a share, a tenth of a length of time, any change from 0. Counts and sums depend on the size
+    /// of the log: 0 for them, and where no change is known.
     fn moved(&self) -> f64 {
         let [first, second] = self.values.each_ref().map(|value| value.number);
         let is_time = self.values[0].unit == "s";

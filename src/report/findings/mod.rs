@@ -144,7 +144,7 @@ pub(super) struct Unanswered {
 /// What was found, and what could not be answered.
 #[derive(Default)]
 pub(super) struct Findings {
-    /// The most telling first.
+    /// The most important first.
     pub found: Vec<Finding>,
     /// What the other pages find, in their order.
     pub others: Vec<Other>,

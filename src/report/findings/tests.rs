@@ -157,7 +157,7 @@ fn waste_is_what_failed_and_killed_jobs_used_and_running_ones_are_open() {
     );
 }
 
-/// Promise: the main reason of an outcome is told if the outcome has several and is large, and what
+/// Promise: the main reason of an outcome is reported if the outcome has several and is large, and what
 /// the attempts did if that is something else than what became of their jobs.
 #[test]
 fn waste_says_its_main_reason_and_what_the_attempts_did() {
@@ -765,7 +765,7 @@ fn the_load_is_told_on_average_and_at_its_fullest() {
         "{text}"
     );
     assert_founded(&text.replace("1982-09-04 15:06:40", ""), &fell);
-    // Three intervals of an hour: a tenth of them is told, a minute is not.
+    // Three intervals of an hour: a tenth of them is reported, a minute is not.
     let mut quiet = stored.clone();
     for (without_s, is_told) in [(1080.0, true), (60.0, false)] {
         quiet["answer"]["arrivals"] = json!({"jobs": 1, "left_censored_out": 0, "time_of_day": "local",

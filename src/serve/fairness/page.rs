@@ -77,7 +77,7 @@ pub(in crate::serve) async fn show(portal: &Portal, reader: &Reader, query: &Pai
     reply::html(StatusCode::OK, whole)
 }
 
-/// The title of an answer: clusters and indices, so that open pages can be told apart.
+/// The title of an answer: clusters and indices, so that open pages can be distinguished.
 fn title(spec: &Spec) -> String {
     let of_words = spec.words.iter().filter_map(|word| {
         let index = word.strip_prefix("--index=").or(word.strip_prefix("--index-program="))?;

@@ -733,7 +733,7 @@ fn jobs_of_a_second_cluster_do_not_take_the_numbers_of_the_first() {
     assert!(rows.cell("job_id", 3).starts_with('-'));
 }
 
-/// Promise: the files of a folder are one log: the jobs of two clusters are told apart in it as in
+/// Promise: the files of a folder are one log: the jobs of two clusters are kept apart in it as in
 /// one file, whichever file has which.
 #[test]
 fn jobs_of_a_second_cluster_keep_their_own_numbers_in_other_files() {
@@ -1131,7 +1131,7 @@ proptest! {
 
     /// Promise: the order of the rows of a job does not matter, even if an attempt ends at the instant at
     /// which the next is submitted or starts. (Of several that take no time at one instant, only the
-    /// order of their rows tells which was first.)
+    /// order of their rows shows which was first.)
     #[test]
     fn attempts_that_touch_may_be_in_any_order(
         drawn in prop::collection::vec((0_i64..3, 0_i64..3, 1_i64..4, any::<bool>()), 1..6)

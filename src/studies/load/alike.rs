@@ -13,7 +13,7 @@ use super::sizes::CLASSES;
 use crate::studies::ledger::UNKNOWN;
 use crate::studies::texts::entry;
 
-/// Fewer jobs of others tell little.
+/// Fewer jobs of others say little.
 const OTHERS_MIN: usize = 10;
 
 /// The waits of a user, µs, by class of sizes.

@@ -221,7 +221,7 @@ pub struct ArrivalStudy {
     pub hourly_autocorrelation: Vec<f64>,
 }
 
-/// The part of a log without a submission at its end from which on it is told.
+/// The smallest part at the end of a log without a submission that is reported.
 const QUIET_MIN: f64 = 0.05;
 
 impl ArrivalStudy {
@@ -452,7 +452,7 @@ mod tests {
     }
 
     /// Promise: a log whose submissions end before it does scatters no more than one that ends with
-    /// them, and the rest is told.
+    /// them, and the rest is reported.
     #[test]
     fn the_end_of_a_log_without_submissions_is_no_time_in_which_jobs_could_arrive() {
         let (first_us, open_attempts) = (0, OpenAttempts::default());

@@ -426,7 +426,7 @@ impl Adding {
 }
 
 /// The machines that can have a strip. The whole system of a log is none of them; and if jobs ran
-/// on several machines, the log does not tell how they were spread, so that no machine has one.
+/// on several machines, the log does not record how they were spread, so that no machine has one.
 fn with_strips(lake: &Lake, up: &[UpTime]) -> Vec<UpTime> {
     let remarks = lake.remarks(Table::TaskEvents);
     if remarks.contains_key(ON_SEVERAL) {
