@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use crate::facts::tasks::tells_cpu_time;
+use crate::facts::tasks::records_cpu_time;
 use crate::fairness::gather::Accrual;
 use crate::lake::Lake;
 use crate::replay::history::{KilledTasks, Overcommit};
@@ -147,7 +147,7 @@ impl Defaults {
 /// Whether the lake has measured use, in a usage table or a log. A file that cannot be read is
 /// reported by the code that reads it for an answer.
 fn is_measured(lake: &Lake) -> bool {
-    lake.has(Table::TaskUsage) || tells_cpu_time(lake).unwrap_or(false)
+    lake.has(Table::TaskUsage) || records_cpu_time(lake).unwrap_or(false)
 }
 
 /// Measured CPU if there is a usage table, and otherwise the default of the trace.

@@ -34,11 +34,11 @@ mod painters;
 mod seen;
 mod signs;
 mod survival;
-mod telling;
 #[cfg(test)]
 mod tests;
 mod theme;
 mod timed;
+mod worth_drawing;
 
 pub use areas::{Area, AreaChart};
 pub use axes::{
@@ -52,9 +52,9 @@ pub use gantt::{GanttChart, GanttSpan};
 pub use heat::{HeatChart, HeatRow};
 pub use maps::{MapChart, MapField, MapPanel};
 pub use survival::{AtRisk, SurvivalChart};
-pub use telling::telling;
 pub use theme::{Look, LookError, Tone, outcome_tone};
 pub use timed::TimedChart;
+pub use worth_drawing::worth_drawing;
 
 pub(crate) use axes::DAYS_FROM_S;
 pub(crate) use numbers::beside_name;

@@ -24,6 +24,7 @@ pub mod jobs;
 pub mod machines;
 pub mod published;
 pub mod query;
+mod recorded;
 mod run;
 pub mod spark;
 mod spent;
@@ -33,7 +34,6 @@ mod task_view;
 pub mod tasks;
 #[cfg(feature = "sql")]
 mod threads;
-mod told;
 mod usage;
 pub mod window;
 

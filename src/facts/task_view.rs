@@ -100,7 +100,7 @@ impl Attempt {
 
     /// Whether a log records its CPU time, which can be spread over its run. An attempt that ended when
     /// it started has no run, and its CPU time counts nowhere.
-    pub fn tells_cpu_time(&self) -> bool {
+    pub fn records_cpu_time(&self) -> bool {
         self.cpu_used.is_some() && 0 < self.length_us()
     }
 

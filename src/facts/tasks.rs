@@ -19,12 +19,15 @@ use super::FactError;
 use super::events::{
     EntityId, Event, Histories, Rows, add_optional_cells, i32_column, i64_column, starts_of,
 };
+use super::recorded::{
+    CPU_REQUEST, CPU_TIME, REQUESTED_TIME, USED_MEMORY, add_used, add_used_memory,
+};
+pub use super::recorded::{
+    GPU_REQUEST, has_cpu_times, records_cpu_time, records_gpus, records_requested_time,
+    records_used_memory,
+};
 pub use super::spent::Spent;
 pub use super::task_view::{Attempt, EndedBy, TaskView, Window};
-use super::told::{CPU_REQUEST, CPU_TIME, REQUESTED_TIME, USED_MEMORY, add_used, add_used_memory};
-pub use super::told::{
-    GPU_REQUEST, has_cpu_times, tells_cpu_time, tells_gpus, tells_requested_time, tells_used_memory,
-};
 pub use super::usage::Usage;
 use super::window::{JobEnds, OpenAttempts, Windows};
 use crate::lake::Lake;
@@ -94,16 +97,16 @@ impl Tasks {
         further: &[&'static str],
         mut take: impl FnMut(&RecordBatch),
     ) -> Result<Self, FactError> {
-        let tells = |column: &'static str| lake.has_column(Table::TaskEvents, column);
-        let tells_memory = usage == Usage::UsedMemory && tells(USED_MEMORY);
-        let tells_used = usage.is_of_cpu() && has_cpu_times(lake);
-        let tells_gpus = usage.is_of_gpus() && tells(GPU_REQUEST);
+        let has = |column: &'static str| lake.has_column(Table::TaskEvents, column);
+        let records_memory = usage == Usage::UsedMemory && has(USED_MEMORY);
+        let records_used = usage.is_of_cpu() && has_cpu_times(lake);
+        let records_gpus = usage.is_of_gpus() && has(GPU_REQUEST);
         let mut columns = columns_of(lake, usage);
-        let of_used = [(tells_memory, USED_MEMORY), (tells_used, CPU_TIME)];
-        for (_, column) in of_used.into_iter().filter(|(is_told, _)| *is_told) {
+        let of_used = [(records_memory, USED_MEMORY), (records_used, CPU_TIME)];
+        for (_, column) in of_used.into_iter().filter(|(is_recorded, _)| *is_recorded) {
             columns.extend([column, "processors", "requested_processors"]);
         }
-        columns.extend(Some(GPU_REQUEST).filter(|_| tells_gpus));
+        columns.extend(Some(GPU_REQUEST).filter(|_| records_gpus));
         for column in further {
             if !columns.contains(column) {
                 columns.push(column);
@@ -129,13 +132,13 @@ impl Tasks {
             if usage.is_of_memory_requests() {
                 add_optional_cells::<Float32Type>(&mut memory, &batch, MEMORY_REQUEST);
             }
-            if tells_gpus {
+            if records_gpus {
                 add_optional_cells::<Float32Type>(&mut gpus, &batch, GPU_REQUEST);
             }
-            if tells_memory {
+            if records_memory {
                 add_used_memory(&mut memory, &batch);
             }
-            if tells_used {
+            if records_used {
                 add_used(&mut used, &batch);
             }
             take(&batch);
@@ -145,7 +148,7 @@ impl Tasks {
         let mut tasks = Self {
             requests,
             memory,
-            is_memory_used: tells_memory,
+            is_memory_used: records_memory,
             gpus,
             used,
             machines,
@@ -161,7 +164,7 @@ impl Tasks {
             usage: UsageCounts::default(),
             orphan_cpu: CpuTime::ZERO,
         };
-        if let Some(column) = usage.column().filter(|_| !tells_used) {
+        if let Some(column) = usage.column().filter(|_| !records_used) {
             tasks.add_windows(lake, bucket, (column, usage.beside()))?;
         }
         Ok(tasks)

@@ -127,17 +127,17 @@ fn use_known(used: &JobUse) -> String {
 }
 
 /// The CPU time that a log records for the job.
-pub(super) fn told(job: &JobDetail) -> Option<String> {
-    let told = job.told_use?;
-    let of = if job.attempt_count == told.attempts {
+pub(super) fn used(job: &JobDetail) -> Option<String> {
+    let used = job.told_use?;
+    let of = if job.attempt_count == used.attempts {
         String::new()
     } else {
-        format!(" (recorded of {})", counted(told.attempts, "attempt"))
+        format!(" (recorded of {})", counted(used.attempts, "attempt"))
     };
     Some(format!(
         "{}{}{of}",
-        cpu_time(told.cpu_s),
-        of_request(told.cpu_s, Some(told.requested_cpu_s))
+        cpu_time(used.cpu_s),
+        of_request(used.cpu_s, Some(used.requested_cpu_s))
     ))
 }
 
@@ -242,8 +242,8 @@ mod tests {
     #[test]
     fn a_log_says_what_a_job_used() {
         let told = json!({"cpu_s": 1800.0, "requested_cpu_s": 3600.0, "attempts": 1});
-        let said = super::told(&job(&json!({"attempt_count": 1, "told_use": told})));
+        let said = used(&job(&json!({"attempt_count": 1, "told_use": told})));
         assert_eq!(said.unwrap(), "1,800 CPU-seconds, 50.0 % of what was requested");
-        assert_eq!(super::told(&job(&json!({"told_use": null}))), None);
+        assert_eq!(used(&job(&json!({"told_use": null}))), None);
     }
 }

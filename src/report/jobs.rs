@@ -15,7 +15,7 @@ use super::gantt::{Bars, ENDED};
 use super::happened::Happened;
 use super::html::{self, Cell, Page};
 use super::job_cpu;
-use super::job_told::{SEQUENCE_DIGITS, known, place_of, told};
+use super::job_sentences::{SEQUENCE_DIGITS, known, place_of, sentences};
 use super::links::{JOBS, Links};
 use super::tables::cells::in_unit;
 use super::text::{clock, escape, instant};
@@ -169,7 +169,7 @@ fn page(
     let id = job.job_id.to_string();
     let mut body =
         format!("<p><a href=\"../{within}#{}\">All jobs with a page</a></p>\n", result.name);
-    body.push_str(&told(job, ends));
+    body.push_str(&sentences(job, ends));
     let user = known(job.user.as_ref());
     if let Some(page) = links.page("user", user) {
         let user = escape(&short(user));
@@ -254,7 +254,7 @@ fn lengths(job: &JobDetail, id: &str) -> Option<Chart> {
 /// The part of a job's page that the portal shows too.
 #[cfg(feature = "serve")]
 pub(crate) fn drawings((job, ends, missing): (&JobDetail, Ends, &Missing), id: i64) -> String {
-    told(job, ends) + &over_time((job, ends, missing), &id.to_string())
+    sentences(job, ends) + &over_time((job, ends, missing), &id.to_string())
 }
 
 /// What rules and detectors would have done.
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_over_by_its_kill_and_a_job_that_was_not_judged_are_told() {
+    fn a_task_over_by_its_kill_and_a_job_that_was_not_judged_are_named() {
         let kill = |over: Option<u64>| JobKill {
             rule: "failures".to_owned(),
             threshold: 1,

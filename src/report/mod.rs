@@ -47,7 +47,7 @@ pub(crate) mod headings;
 pub(crate) mod html;
 pub(crate) mod indices;
 mod job_cpu;
-mod job_told;
+mod job_sentences;
 pub(crate) mod jobs;
 pub(crate) mod links;
 pub(crate) mod machines;

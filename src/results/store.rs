@@ -25,7 +25,7 @@ use super::layout::laid_out;
 use super::points::points;
 use super::scope::{scope, tables_of};
 use super::stored::RESULT_VERSION;
-use crate::charts::{Chart, ChartFormat, Look, file_of, telling};
+use crate::charts::{Chart, ChartFormat, Look, file_of, worth_drawing};
 use crate::faults::{Bug, Context, Hindered, Result};
 use crate::files::{self, FolderLock, Summed};
 use crate::lake::gaps::note_of;
@@ -374,7 +374,7 @@ pub(crate) fn could_not_write(path: &Path) -> String {
 fn with_own_stems(charts: &[(String, Chart)], scope: &str) -> Vec<(String, Chart)> {
     let mut all: Vec<(String, Chart)> = Vec::new();
     for (stem, chart) in charts {
-        let Some(chart) = telling(chart) else { continue };
+        let Some(chart) = worth_drawing(chart) else { continue };
         let numbered = (2..).map(|number| format!("{stem}-{number}"));
         let own = std::iter::once(stem.clone())
             .chain(numbered)

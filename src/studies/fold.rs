@@ -170,7 +170,7 @@ impl Study {
         for attempt in attempts {
             let request = self.asked.meter.request_of(attempt);
             self.attempts_without_request += u64::from(request.is_none());
-            self.attempts_with_cpu_time += u64::from(attempt.tells_cpu_time());
+            self.attempts_with_cpu_time += u64::from(attempt.records_cpu_time());
             if attempt.start_us < i64::MAX {
                 let is_before = windows.is_before(attempt.start_us);
                 self.attempt_edges.add(is_before, attempt.is_open());

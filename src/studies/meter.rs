@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::tasks::{Attempt, Usage, tells_cpu_time};
+use crate::facts::tasks::{Attempt, Usage, records_cpu_time};
 use crate::lake::{Lake, LakeError};
 use crate::schema::{Source, Table};
 
@@ -127,7 +127,7 @@ impl CpuDefinition {
         if self == Self::GpuSlots {
             return lake.require_gpus();
         }
-        if self.needs_usage() && !(self == Self::Measured && tells_cpu_time(lake)?) {
+        if self.needs_usage() && !(self == Self::Measured && records_cpu_time(lake)?) {
             lake.require(Table::TaskUsage)?;
         }
         Ok(())

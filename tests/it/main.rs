@@ -10,7 +10,7 @@
 //!  analysis   a whole analysis as one file, and one that goes on where it was stopped
 //!  bad_input  what a broken file gives: a reject with its line, or an error
 //!  corrupt    flipped bits in parts, lake and manifest: an error, a reject, or a checksum
-//!  told       what a trace is told to be, what a refused one leaves behind, what is warned of
+//!  recognised which source a trace has, what a refused ingest leaves behind, what is warned of
 //!  tampered   lakes that were changed and sealed anew: answered, or refused by file and column
 //!  memory     small inputs that would take much memory
 //!  whole      mutated input of 2019 and of grids through whole commands
@@ -160,6 +160,8 @@ mod queries;
 #[cfg(test)]
 mod real;
 #[cfg(test)]
+mod recognised;
+#[cfg(test)]
 mod recorded;
 #[cfg(test)]
 mod regression;
@@ -200,8 +202,6 @@ mod tampered;
 mod tidy;
 #[cfg(test)]
 mod timelines;
-#[cfg(test)]
-mod told;
 #[cfg(test)]
 mod traps;
 #[cfg(test)]

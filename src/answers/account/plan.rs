@@ -6,7 +6,7 @@ use crate::answers::grouped::check_group;
 use crate::answers::study::{Definitions, Plan};
 use crate::answers::words;
 use crate::defaults::Defaults;
-use crate::facts::tasks::tells_used_memory;
+use crate::facts::tasks::records_used_memory;
 use crate::faults::Usage;
 use crate::lake::Lake;
 use crate::studies::fold::Asked;
@@ -144,7 +144,7 @@ impl AccountPlan {
             Resource::Gpu => Ok(Meter::Cpu(CpuDefinition::GpuSlots)),
             Resource::Memory => {
                 let memory = self.memory.unwrap_or_else(|| MemoryDefinition::usual(lake));
-                if memory == MemoryDefinition::Used && !tells_used_memory(lake).unwrap_or(false) {
+                if memory == MemoryDefinition::Used && !records_used_memory(lake).unwrap_or(false) {
                     let text = "--memory used: this lake does not record the memory that jobs \
                     used, as some SWF and GWF logs do; give --memory requested";
                     return Err(Usage(text.to_owned()));

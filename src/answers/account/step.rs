@@ -8,7 +8,7 @@ use super::result::answer;
 use super::tables::table_of;
 use crate::answers::spread::{Errand, study};
 use crate::answers::study::{Step, Verdict, Work};
-use crate::facts::tasks::tells_gpus;
+use crate::facts::tasks::records_gpus;
 use crate::faults::Result;
 use crate::schema::Table;
 use crate::studies::fold::Asked;
@@ -27,7 +27,7 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
     let plan: AccountPlan = work.plan()?;
     let asked = plan.asked(work.lake)?;
     give(work, &plan, &asked, &ledger(&work.outcomes(&asked)?))?;
-    if asked.meter.resource() != Resource::Gpu && tells_gpus(work.lake)? {
+    if asked.meter.resource() != Resource::Gpu && records_gpus(work.lake)? {
         let cpu = Some(CpuDefinition::GpuSlots);
         let plan = AccountPlan {
             choice: CpuChoice { cpu, ..plan.choice },

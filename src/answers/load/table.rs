@@ -20,10 +20,10 @@ use crate::units::{CpuTime, MICROS_PER_SECOND, micros_to_seconds};
 pub(super) fn known(load: &Load, amount: Amount) -> impl Fn(usize) -> bool + '_ {
     let at = load.asked.at;
     let counts = load.counts;
-    let is_told = match amount {
+    let is_recorded = match amount {
         Amount::Pending | Amount::CpuPending if !load.knows_waits => false,
-        Amount::CpuUsed => load.told[0],
-        Amount::MemoryUsed => load.told[1],
+        Amount::CpuUsed => load.recorded[0],
+        Amount::MemoryUsed => load.recorded[1],
         Amount::MemoryAllocated | Amount::MemoryPending => {
             let is_waiting = amount == Amount::MemoryPending;
             counts.without_memory_request < counts.attempts && (load.knows_waits || !is_waiting)
@@ -35,7 +35,7 @@ pub(super) fn known(load: &Load, amount: Amount) -> impl Fn(usize) -> bool + '_ 
     let is_used = matches!(amount, Amount::CpuUsed | Amount::MemoryUsed);
     move |idx| {
         let usage = load.usage.filter(|_| is_used);
-        is_told
+        is_recorded
             || usage
                 .is_some_and(|span| span.from_us < at.end_of(idx) && at.start_of(idx) < span.to_us)
     }

@@ -10,7 +10,7 @@ use crate::answers::sweep::{
     KIND, answer, check_sides, put_details, selection_line, selection_table, sweep_all, table_of,
 };
 use crate::answers::words::Setting;
-use crate::facts::tasks::tells_requested_time;
+use crate::facts::tasks::records_requested_time;
 use crate::facts::window::first_event_us;
 use crate::faults::Result;
 use crate::results::store;
@@ -33,7 +33,7 @@ const ROWS_SHOWN: usize = 5;
 fn settle(open: &mut Open<'_>) {
     let mut rules = Rule::USUAL.map(|rule| rule.name().to_owned()).to_vec();
     // Time limits are swept too if jobs have one. If the lake cannot be read, the step reports it.
-    rules.extend(tells_requested_time(open.lake).unwrap_or(false).then(|| LIMITS.to_owned()));
+    rules.extend(records_requested_time(open.lake).unwrap_or(false).then(|| LIMITS.to_owned()));
     open.default_to("rules", Setting::Many(rules));
     open.default_to("bootstrap", BOOTSTRAP_ROUNDS);
     // The rule is chosen on the first half of the tasks' history and tested on the second.

@@ -31,7 +31,7 @@ impl Fleet {
             return Ok(Self { known: BTreeMap::new(), alike: FxHashMap::default(), events: None });
         }
         let of_gpus = charged == Resource::Gpu;
-        let tells_gpus = of_gpus && lake.has_column(Table::MachineEvents, GPU_CAPACITY);
+        let records_gpus = of_gpus && lake.has_column(Table::MachineEvents, GPU_CAPACITY);
         let mut columns = vec![
             ROW_ID,
             "time_us",
@@ -41,7 +41,7 @@ impl Fleet {
             "cpu_capacity",
             "memory_capacity",
         ];
-        columns.extend(Some(GPU_CAPACITY).filter(|_| tells_gpus));
+        columns.extend(Some(GPU_CAPACITY).filter(|_| records_gpus));
         let mut known: BTreeMap<i64, Machine> = BTreeMap::new();
         let mut events = Vec::new();
         for batch in lake.read(Table::MachineEvents, None, &columns)? {
@@ -60,7 +60,7 @@ impl Fleet {
                 let gpus = || batch.column(7).as_primitive::<Int32Type>();
                 let gpus = || gpus().is_valid(row).then(|| f64::from(gpus().value(row)));
                 let there = (types.value(row) != 1).then(|| Capacity {
-                    cpu: if tells_gpus { gpus() } else { cell(5).map(f64::from) }.unwrap_or(0.0),
+                    cpu: if records_gpus { gpus() } else { cell(5).map(f64::from) }.unwrap_or(0.0),
                     memory: cell(6).map_or(0.0, f64::from),
                 });
                 events.push((long(1).value(row), long(0).value(row), id, there));
@@ -68,7 +68,7 @@ impl Fleet {
         }
         let alike = alike(&known);
         let is_known = known.values().any(|machine| machine.cpu.is_some());
-        if !is_known || of_gpus && !tells_gpus {
+        if !is_known || of_gpus && !records_gpus {
             return Ok(Self { known, alike, events: None });
         }
         events.sort_by_key(|event| (event.0, event.1));

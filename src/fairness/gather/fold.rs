@@ -200,7 +200,7 @@ impl Fold<'_> {
         counts.attempts += 1;
         counts.open_attempts += u64::from(is_open);
         counts.without_request += u64::from(plan.meter.request_of(attempt).is_none());
-        counts.with_cpu_time += u64::from(attempt.tells_cpu_time());
+        counts.with_cpu_time += u64::from(attempt.records_cpu_time());
         counts.without_name += u64::from(self.part.people.is_nobody(who));
         let memory = self.extra.memory[attempt.row as usize].map_or(CpuRate::ZERO, CpuRate::new);
         let rate = match plan.meter {

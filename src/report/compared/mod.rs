@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_are_told_only_if_nothing_else_changed() {
+    fn curves_are_named_only_if_nothing_else_changed() {
         let of = |files: &[&str]| ResultChange {
             name: "lengths".to_owned(),
             side: Side::Both,

@@ -15,7 +15,7 @@ use crate::sources::records::clusters::Clusters;
 use crate::sources::records::fields::span_us;
 use crate::sources::records::patterns::{amount, scaled};
 use crate::sources::records::states::{Fate, reason_in};
-use crate::sources::records::told::{Times, Told};
+use crate::sources::records::times::{AttemptTimes, Times};
 use crate::sources::records::{
     FINISH, Fault, Line, Parsed, Record, RecordFormat, RecordParser, Remarks, find_repeats,
     number_of_name, only_machine,
@@ -44,7 +44,7 @@ pub(in crate::sources) fn parser(
     let format = |path: &Path, begin: &[u8], part| {
         Ok(Mapped { clusters: clusters.clone(), ..of(path, begin, part)? })
     };
-    let header = vec![("map".to_owned(), map.text().to_owned()), Clock::told(zone)];
+    let header = vec![("map".to_owned(), map.text().to_owned()), Clock::header(zone)];
     let mapped = format(&part.path, begin, part.part)?;
     let repeats = part.reading.files.repeats(|paths| find_repeats(paths, format))?;
     Ok(RecordParser::new(mapped, part, header).beside(repeats))
@@ -216,7 +216,11 @@ pub(in crate::sources) fn whole(unit: f64) -> i64 {
 }
 
 /// The times of a row; missing ones are derived.
-fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told, Fault> {
+fn times_of(
+    row: &Row<'_>,
+    fate: Option<Fate>,
+    remarks: &mut Remarks,
+) -> Result<AttemptTimes, Fault> {
     // The wait and the submission of a job are those of its first attempt: later ones are submitted
     // when they start. A running time of a job is that of all its attempts.
     let is_first = row.rows.place().0 == 0;
@@ -261,7 +265,7 @@ fn told(row: &Row<'_>, fate: Option<Fate>, remarks: &mut Remarks) -> Result<Told
         }
         _ => {}
     }
-    Ok(all.told(fate.map_or(Some(FINISH), Fate::end), remarks))
+    Ok(all.of_attempt(fate.map_or(Some(FINISH), Fate::end), remarks))
 }
 
 /// An attempt of a job; `None` for a state that the map skips.
@@ -288,15 +292,15 @@ fn record<'a>(
             line
         }
     };
-    let told = told(row, fate, remarks)?;
+    let times = times_of(row, fate, remarks)?;
     let cpus = row.amount(Field::Cpus)?.map(narrow).filter(|&cpus| 0.0 < cpus);
     if cpus.is_none() {
         remarks.add("CPUs unknown: no CPU time is charged");
     }
-    let nodes = row.text(Field::Machines)?.filter(|_| told.life.start_us.is_some());
+    let nodes = row.text(Field::Machines)?.filter(|_| times.life.start_us.is_some());
     Ok(Some(Record {
         job_id,
-        life: told.life,
+        life: times.life,
         user: row.text(Field::User)?,
         job_name: name.filter(|name| job_id < 0 || *name != job_id.to_string()),
         logical_name: row.text(Field::Name)?,
@@ -306,7 +310,7 @@ fn record<'a>(
         memory: row.amount(Field::Memory)?.map(narrow),
         nodes,
         cluster: row.text(Field::Cluster)?,
-        own: accounted(row, &told, cpus, remarks)?.cells(&told),
+        own: accounted(row, &times, cpus, remarks)?.cells(&times),
         ..Record::default()
     }))
 }
@@ -315,11 +319,11 @@ fn record<'a>(
 /// a whole number is a number of processors.
 fn accounted<'a>(
     row: &Row<'a>,
-    told: &Told,
+    times: &AttemptTimes,
     cpus: Option<f32>,
     remarks: &mut Remarks,
 ) -> Result<Accounted<'a>, Fault> {
-    let has_run = told.life.start_us.is_some();
+    let has_run = times.life.start_us.is_some();
     #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and below 2^31")]
     let processors = cpus
         .filter(|cpus| cpus.fract() == 0.0 && f64::from(*cpus) < f64::from(i32::MAX))
@@ -343,7 +347,7 @@ fn accounted<'a>(
         cluster: row.text(Field::Cluster)?,
         state,
         end_reason: state
-            .filter(|_| told.life.end.is_some())
+            .filter(|_| times.life.end.is_some())
             .map(|state| row.map.entry(state).map_or(state, |(known, _)| reason_in(known, state))),
         exit_code: row.text(Field::ExitCode)?.filter(|_| is_own(Field::ExitCode)),
         node_count: row.count(Field::Nodes)?,

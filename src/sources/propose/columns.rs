@@ -81,7 +81,7 @@ pub(super) fn of_fields(begin: &[u8]) -> (Option<u8>, Vec<Column>) {
 }
 
 /// The cells of a column that are not missing.
-pub(super) fn told(column: &Column) -> impl Iterator<Item = &str> {
+pub(super) fn filled(column: &Column) -> impl Iterator<Item = &str> {
     let says = |cell: &&str| !cell.is_empty() && !MISSING_WORDS.contains(cell);
     column.cells.iter().map(String::as_str).filter(says)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::columns::{Column, told};
+use super::columns::{Column, filled};
 use super::words::{NAMES, UNIT_ENDS};
 use crate::sources::map::{Field, Kind};
 
@@ -65,5 +65,5 @@ pub(super) fn has_comma(columns: &[Column], guess: &Guess) -> bool {
         let all = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         (all(whole) && !part.is_empty() && all(part)).then_some(())
     };
-    is_number && told(&columns[guess.column]).any(|cell| is_decimal(cell).is_some())
+    is_number && filled(&columns[guess.column]).any(|cell| is_decimal(cell).is_some())
 }

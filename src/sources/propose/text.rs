@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::Proposal;
-use super::columns::{Column, told};
+use super::columns::{Column, filled};
 use super::guesses::{Guess, has, plain};
 use super::words::{FATE_WORDS, MISSING_WORDS, NO_JOB, PATTERNS, doubt};
 use crate::sources::map::{Field, Kind, Map};
@@ -112,7 +112,7 @@ fn is_local(column: &Column, field: Field) -> bool {
 /// The form of the times of a column, as a key and value of the map (empty for ISO 8601), and the
 /// first time.
 fn time_of(column: &Column) -> Option<(String, Stamp)> {
-    let cells: Vec<&str> = told(column).collect();
+    let cells: Vec<&str> = filled(column).collect();
     let first = *cells.first()?;
     if cells.iter().all(|cell| Stamp::iso(cell.as_bytes()).is_some()) {
         return Some((String::new(), Stamp::iso(first.as_bytes())?));
@@ -143,7 +143,7 @@ const SECONDS: &str = "unit = \"s\"";
 
 /// Whether times fit several patterns, such as day before month and month before day.
 fn is_ambiguous(column: &Column) -> bool {
-    let cells: Vec<&str> = told(column).collect();
+    let cells: Vec<&str> = filled(column).collect();
     let fits = |text: &&&str| {
         let pattern = Pattern::read(text).ok();
         pattern.is_some_and(|known| cells.iter().all(|cell| known.stamp(cell.as_bytes()).is_some()))
@@ -153,7 +153,7 @@ fn is_ambiguous(column: &Column) -> bool {
 
 /// Whether numbers are too small for seconds since 1970: they end before March 1973.
 fn is_small(column: &Column) -> bool {
-    let numbers = told(column).filter_map(|cell| scaled(cell.as_bytes(), 1, false));
+    let numbers = filled(column).filter_map(|cell| scaled(cell.as_bytes(), 1, false));
     numbers.max().is_some_and(|most| most < 100_000_000)
 }
 
@@ -169,7 +169,7 @@ fn line_of(columns: &[Column], guesses: &[Guess], guess: &Guess, is_comma: bool)
     };
     let unit = |unit: &str, check| with(&format!("unit = \"{unit}\""), check);
     match guess.field.kind() {
-        Kind::Text | Kind::Count => Line { check: doubt(guess.field, told(column)), ..plain },
+        Kind::Text | Kind::Count => Line { check: doubt(guess.field, filled(column)), ..plain },
         Kind::Time => match time_of(column) {
             Some((more, _)) if more.is_empty() => plain,
             Some((more, _)) if is_ambiguous(column) => {
@@ -182,8 +182,8 @@ fn line_of(columns: &[Column], guesses: &[Guess], guess: &Guess, is_comma: bool)
             None => with("format = \"iso\"", Some("the format of its times is not known")),
         },
         Kind::Span => {
-            if told(column).next().is_some()
-                && told(column).all(|cell| span_us(cell.as_bytes()).is_some())
+            if filled(column).next().is_some()
+                && filled(column).all(|cell| span_us(cell.as_bytes()).is_some())
             {
                 return with("format = \"clock\"", None);
             }
@@ -244,7 +244,7 @@ fn run_unit(
 
 /// The table `[states]` for a column.
 fn states(column: &Column) -> String {
-    let found: BTreeSet<&str> = told(column).collect();
+    let found: BTreeSet<&str> = filled(column).collect();
     let mut text = String::from(
         "\n# finished, failed, killed, evicted, lost, running, pending; skip leaves a row out.\n[states]\n",
     );

@@ -1,7 +1,7 @@
 //! The columns of an accounting log besides its times, in the order of the schema.
 
 use super::status_of;
-use super::told::Told;
+use super::times::AttemptTimes;
 use crate::sources::rows::Cell;
 
 /// The columns of a job besides its times.
@@ -32,15 +32,15 @@ pub(in crate::sources) struct Accounted<'a> {
 
 impl<'a> Accounted<'a> {
     /// The cells of these columns.
-    pub(in crate::sources) fn cells(self, told: &Told) -> Vec<Cell<'a>> {
+    pub(in crate::sources) fn cells(self, times: &AttemptTimes) -> Vec<Cell<'a>> {
         vec![
             self.account.or(self.group).into(),
             self.title.into(),
             self.queue.into(),
             self.queue.into(),
-            told.life.end.and_then(|(_, event)| status_of(event)).into(),
-            told.wait_us.into(),
-            told.run_us.into(),
+            times.life.end.and_then(|(_, event)| status_of(event)).into(),
+            times.wait_us.into(),
+            times.run_us.into(),
             self.processors.into(),
             self.requested_processors.into(),
             self.limit_us.into(),

@@ -30,7 +30,7 @@ impl Clock {
     }
 
     /// The entry of a zone in the notes of a log.
-    pub(in crate::sources) fn told(zone: Option<&Zone>) -> (String, String) {
+    pub(in crate::sources) fn header(zone: Option<&Zone>) -> (String, String) {
         ("timezone".to_owned(), zone.map_or("UTC (assumed)".to_owned(), Zone::to_string))
     }
 

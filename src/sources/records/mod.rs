@@ -42,7 +42,7 @@ mod repeats;
 pub(super) mod row;
 pub(super) mod snapshots;
 pub(super) mod states;
-pub(super) mod told;
+pub(super) mod times;
 pub(super) mod turns;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use super::super::records::clock::times;
 use super::super::records::fields::whole;
 use super::super::records::states::{Fate, States};
-use super::super::records::told::{Times, Told};
+use super::super::records::times::{AttemptTimes, Times};
 use super::super::records::{Fault, Remarks};
 use super::super::reject::RejectReason;
 use super::Row;
@@ -41,7 +41,7 @@ pub(super) fn life(
     fate: &mut Fate,
     cpus: &Cpus,
     remarks: &mut Remarks,
-) -> Result<Told, Fault> {
+) -> Result<AttemptTimes, Fault> {
     let run_us = run_us(row, cpus, remarks)?;
     let (start, end) = (row.instant(Col::Start, remarks)?, row.instant(Col::End, remarks)?);
     let (start_us, end_us) = times(start, end, run_us, None, remarks);
@@ -65,7 +65,7 @@ pub(super) fn life(
         remarks.add("a start before the submit and no run time: no SCHEDULE");
         all.start_us = None;
     }
-    Ok(all.told(fate.end(), remarks))
+    Ok(all.of_attempt(fate.end(), remarks))
 }
 
 /// Whether a job that has ended was never given a machine.

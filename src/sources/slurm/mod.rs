@@ -76,7 +76,7 @@ fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Slurm>, SourceErr
         Ok(Slurm { clusters: clusters.clone(), ..of(path, begin, part)? })
     };
     let slurm = format(&part.path, begin, part.part)?;
-    let header = vec![("columns".to_owned(), slurm.layout.names.clone()), Clock::told(zone)];
+    let header = vec![("columns".to_owned(), slurm.layout.names.clone()), Clock::header(zone)];
     let repeats = part.reading.files.repeats(|paths| find_repeats(paths, format))?;
     Ok(RecordParser::new(slurm, part, header).beside(repeats))
 }
@@ -247,9 +247,9 @@ fn record<'a>(
     // It is written `COMPLETED`, `CANCELLED by 1001` or as a short name.
     let word = row.raw(Col::State).split(u8::is_ascii_whitespace).next().unwrap_or_default();
     let (mut fate, state) = state_of(loosely_named(life::STATES, word), word, "State")?;
-    let told = life::life(row, &mut fate, &cpus, remarks)?;
+    let times = life::life(row, &mut fate, &cpus, remarks)?;
     let end_reason = fate.end().map(|_| state);
-    let has_run = told.life.start_us.is_some();
+    let has_run = times.life.start_us.is_some();
     let nodes = row.text(Col::NodeList)?.filter(|_| has_run);
     let processors = cpus.had.filter(|_| has_run);
     let cpu = processors.or(cpus.asked).or(cpus.had);
@@ -282,11 +282,11 @@ fn record<'a>(
         gpus,
         gpu_model,
     }
-    .cells(&told);
+    .cells(&times);
     own.extend(array);
     Ok(Record {
         job_id,
-        life: told.life,
+        life: times.life,
         user: row.text(Col::User)?,
         job_name: name.filter(|name| whole(name.as_bytes()) != Some(job_id)),
         logical_name: row.text(Col::JobName)?,

@@ -17,7 +17,7 @@ use crate::facts::bucket::Bucket;
 use crate::facts::jobs::QUEUE;
 use crate::facts::machines::{MachineEvents, UpTime, is_from_use};
 use crate::facts::tasks::{
-    EndedBy, TaskView, Tasks, Usage, Window, has_cpu_times, tells_cpu_time, tells_used_memory,
+    EndedBy, TaskView, Tasks, Usage, Window, has_cpu_times, records_cpu_time, records_used_memory,
 };
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -124,7 +124,7 @@ pub struct Load {
     /// The span of the usage table; `None` without one.
     pub usage: Option<Span>,
     /// Whether a log records the CPU, and the memory, that its jobs used.
-    pub told: [bool; 2],
+    pub recorded: [bool; 2],
     /// Whether the times at which tasks waited are known.
     pub knows_waits: bool,
     /// Counts of attempts and usage windows.
@@ -214,7 +214,7 @@ pub struct Adding {
     source: Source,
     windows: Windows,
     has_jobs: bool,
-    told: [bool; 2],
+    recorded: [bool; 2],
     /// The column of used memory that is read together with the CPU rate, if any.
     memory_beside: Option<&'static str>,
     /// What is read again for used memory, if anything: logs have it elsewhere.
@@ -232,7 +232,7 @@ impl Adding {
     pub fn of(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Self, FactError> {
         lake.require(Table::TaskEvents)?;
         let up = MachineEvents::read(lake)?.up_times(asked.at.end_us);
-        let told = [tells_cpu_time(lake)?, tells_used_memory(lake)?];
+        let recorded = [records_cpu_time(lake)?, records_used_memory(lake)?];
         let memory = asked.memory.usage_column().filter(|_| lake.has(Table::TaskUsage));
         let memory_beside = memory.filter(|_| !has_cpu_times(lake));
         let again = memory.filter(|_| memory_beside.is_none()).map(Usage::Memory);
@@ -240,11 +240,11 @@ impl Adding {
             asked: *asked,
             memory_beside,
             memory_alone: again
-                .or_else(|| (memory.is_none() && told[1]).then_some(Usage::UsedMemory)),
+                .or_else(|| (memory.is_none() && recorded[1]).then_some(Usage::UsedMemory)),
             source: lake.source(),
             windows,
             has_jobs: lake.has(Table::JobEvents),
-            told,
+            recorded,
             groups: Groups::of(lake, windows, (asked.by, asked.classes, asked.most))?,
             sample: Sample::of(&with_strips(lake, &up), &asked.at),
             up,
@@ -274,7 +274,7 @@ impl Adding {
             all,
             capacity: Capacity::of(&self.up, at),
             usage: part.usage,
-            told: self.told,
+            recorded: self.recorded,
             knows_waits: true,
             counts: part.counts,
             jobs: self.has_jobs.then_some(part.jobs),
@@ -351,14 +351,14 @@ impl Adding {
             add(Amount::MemoryAllocated, attempt.held_memory());
             add(Amount::GpusAllocated, attempt.held_gpus());
             add(Amount::Running, attempt.slot_rate());
-            if self.told[0] {
+            if self.recorded[0] {
                 add(Amount::CpuUsed, attempt.used_rate(self.source));
             }
             counts.without_cpu_request += u64::from(attempt.cpu_request.is_none());
             counts.without_memory_request += u64::from(attempt.memory.is_none());
             counts.without_gpu_request += u64::from(attempt.gpus.is_none());
             counts.closed_with_job += u64::from(attempt.ended_by == EndedBy::Job);
-            counts.with_cpu_time += u64::from(attempt.tells_cpu_time());
+            counts.with_cpu_time += u64::from(attempt.records_cpu_time());
             if attempt.start_us < i64::MAX {
                 counts.left_censored += u64::from(self.windows.is_before(attempt.start_us));
                 counts.censored += u64::from(attempt.is_open());

@@ -70,7 +70,7 @@ fn recorded(record: &JobRecord) -> Vec<(&'static str, String)> {
 }
 
 /// The outcome of the job, as a sentence and a list of figures.
-pub(super) fn told(job: &JobDetail, ends: Ends) -> String {
+pub(super) fn sentences(job: &JobDetail, ends: Ends) -> String {
     let time = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), lasting);
     let html = format!(
         "<p class=\"answer\">{}; {} with {}{}.</p>\n",
@@ -106,7 +106,7 @@ pub(super) fn told(job: &JobDetail, ends: Ends) -> String {
         facts.push(("sequence of events", spelled(&job.sequence)));
     }
     facts.extend(job_cpu::flat(job).map(|said| ("CPU requested", said)));
-    facts.extend(job_cpu::told(job).map(|told| ("CPU time used", told)));
+    facts.extend(job_cpu::used(job).map(|used| ("CPU time used", used)));
     if 1 < job.finished_attempts && ends == Ends::Known {
         facts.extend([
             ("attempts that finished", grouped(job.finished_attempts as u64)),
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_is_told_in_the_words_of_its_log() {
+    fn a_job_is_described_in_the_words_of_its_log() {
         let record = JobRecord {
             processors: Some(12),
             queue: Some("long".to_owned()),
@@ -163,7 +163,7 @@ mod tests {
             record,
             ..JobDetail::default()
         };
-        let html = told(&job, Ends::Known);
+        let html = sentences(&job, Ends::Known);
         assert!(
             html.contains("It failed (TIMEOUT); 1 task with 1 attempt, which ran for 2 h."),
             "{html}"
@@ -176,11 +176,11 @@ mod tests {
         let nameless = JobDetail { record: JobRecord::default(), ..job.clone() };
         assert_eq!(place_of(&nameless, Some(3_897_965_201_905_786_690)), "");
         assert_eq!(place_of(&nameless, Some(4_820_183_646)), "4820183646");
-        let html = told(&job, Ends::Assumed);
+        let html = sentences(&job, Ends::Assumed);
         assert!(html.contains("The log does not record how it ended; 1 task"), "{html}");
         assert!(!html.contains("failed") && !html.contains("013"), "{html}");
         let other = JobDetail { outcome_by_sequence: "other".into(), ..job };
-        let html = told(&other, Ends::Known);
+        let html = sentences(&other, Ends::Known);
         let said = "It failed (TIMEOUT), and counts as \"other\" by its exact sequence of events";
         assert!(html.contains(said), "{html}");
     }

@@ -24,43 +24,43 @@ pub fn has_cpu_times(lake: &Lake) -> bool {
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn tells_cpu_time(lake: &Lake) -> Result<bool, LakeError> {
-    tells(lake, CPU_TIME)
+pub fn records_cpu_time(lake: &Lake) -> Result<bool, LakeError> {
+    records(lake, CPU_TIME)
 }
 
 /// Whether a log has the GPUs that any task requested.
 ///
 /// # Errors
 /// A file of the lake cannot be read.
-pub fn tells_gpus(lake: &Lake) -> Result<bool, LakeError> {
-    tells(lake, GPU_REQUEST)
+pub fn records_gpus(lake: &Lake) -> Result<bool, LakeError> {
+    records(lake, GPU_REQUEST)
 }
 
 /// Whether a log has the requested time of any task.
 ///
 /// # Errors
 /// A file of the lake cannot be read.
-pub fn tells_requested_time(lake: &Lake) -> Result<bool, LakeError> {
-    tells(lake, REQUESTED_TIME)
+pub fn records_requested_time(lake: &Lake) -> Result<bool, LakeError> {
+    records(lake, REQUESTED_TIME)
 }
 
 /// The column of logs with the running time that the user requested.
 pub(super) const REQUESTED_TIME: &str = "requested_time_us";
 
 /// Whether any task event has a value in this column.
-pub(super) fn tells(lake: &Lake, column: &'static str) -> Result<bool, LakeError> {
-    let mut is_told = false;
+pub(super) fn records(lake: &Lake, column: &'static str) -> Result<bool, LakeError> {
+    let mut is_recorded = false;
     if lake.has_column(Table::TaskEvents, column) {
         for bucket in 0..lake.bucket_count() {
-            if is_told {
+            if is_recorded {
                 break;
             }
             lake.scan(Table::TaskEvents, Some(bucket), &[column], |batch| {
-                is_told |= batch.column(0).null_count() < batch.num_rows();
+                is_recorded |= batch.column(0).null_count() < batch.num_rows();
             })?;
         }
     }
-    Ok(is_told)
+    Ok(is_recorded)
 }
 
 /// The CPU time used by row: the mean per processor times its processors.
@@ -88,8 +88,8 @@ fn processors_of(batch: &RecordBatch) -> impl Iterator<Item = Option<f32>> {
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn tells_used_memory(lake: &Lake) -> Result<bool, LakeError> {
-    tells(lake, USED_MEMORY)
+pub fn records_used_memory(lake: &Lake) -> Result<bool, LakeError> {
+    records(lake, USED_MEMORY)
 }
 
 /// The used memory by row: the mean per processor times its processors.

@@ -20,7 +20,7 @@ pub(in crate::sources) struct Times {
 }
 
 /// The times of an attempt.
-pub(in crate::sources) struct Told {
+pub(in crate::sources) struct AttemptTimes {
     pub life: Life,
     pub wait_us: Option<i64>,
     pub run_us: Option<i64>,
@@ -70,7 +70,11 @@ impl Times {
     }
 
     /// The times of the attempt; `end` is the number of the event that ended it, if any.
-    pub(in crate::sources) fn told(self, end: Option<i32>, remarks: &mut Remarks) -> Told {
+    pub(in crate::sources) fn of_attempt(
+        self,
+        end: Option<i32>,
+        remarks: &mut Remarks,
+    ) -> AttemptTimes {
         let Self { submit_us, start_us, end_us, run_us, wait_us, is_submit_assumed } = self;
         let length_us = start_us.zip(end_us).map(|(start, end)| end.saturating_sub(start).max(0));
         if run_us.zip(length_us).is_some_and(|(run, length)| run < length) {
@@ -80,7 +84,7 @@ impl Times {
         }
         let asked_us = submit_us.filter(|_| !is_submit_assumed);
         let waited_us = start_us.zip(asked_us).map(|(start, submit)| start.saturating_sub(submit));
-        Told {
+        AttemptTimes {
             life: Life { submit_us, start_us, end: end_us.zip(end), is_submit_assumed },
             wait_us: wait_us.or(waited_us),
             run_us: run_us.or(length_us).filter(|_| start_us.is_some()),

@@ -147,7 +147,7 @@ proptest! {
 }
 
 #[test]
-fn what_cannot_be_told_says_what_was_seen() {
+fn an_unrecognised_file_is_refused_with_what_was_seen() {
     let place = Place::new();
     let line = job(1, 0, 1);
     let cut = line.rsplit_once(' ').unwrap().0;

@@ -9,7 +9,7 @@ use super::{
 };
 
 /// The chart without empty parts; `None` if nothing is left to compare.
-pub fn telling(chart: &Chart) -> Option<Chart> {
+pub fn worth_drawing(chart: &Chart) -> Option<Chart> {
     match chart {
         Chart::Bars(bars) => self::bars(bars).map(Chart::Bars),
         Chart::LogBars(bars) => self::bars(bars).map(Chart::LogBars),
@@ -20,7 +20,7 @@ pub fn telling(chart: &Chart) -> Option<Chart> {
         Chart::Survival(survival) => self::survival(survival).map(Chart::Survival),
         Chart::Flow(flow) => self::flow(flow).map(Chart::Flow),
         Chart::Timed(own) => {
-            let chart = Box::new(telling(&own.chart)?);
+            let chart = Box::new(worth_drawing(&own.chart)?);
             Some(Chart::Timed(TimedChart { chart, ..own.clone() }))
         }
         other => Some(other.clone()),
@@ -140,20 +140,21 @@ mod tests {
 
     #[test]
     fn one_outcome_is_no_picture() {
-        assert!(telling(&bars_of(&[9.0, 0.0, 0.0])).is_none());
-        assert!(telling(&bars_of(&[0.0, 0.0])).is_none());
-        assert!(telling(&bars_of(&[])).is_none());
-        let Some(Chart::Bars(left)) = telling(&bars_of(&[9.0, 0.0, 1.0])) else { panic!() };
+        assert!(worth_drawing(&bars_of(&[9.0, 0.0, 0.0])).is_none());
+        assert!(worth_drawing(&bars_of(&[0.0, 0.0])).is_none());
+        assert!(worth_drawing(&bars_of(&[])).is_none());
+        let Some(Chart::Bars(left)) = worth_drawing(&bars_of(&[9.0, 0.0, 1.0])) else { panic!() };
         assert_eq!(left.bars.len(), 2);
     }
 
     #[test]
     fn equal_curves_are_drawn_once_under_all_their_names() {
         let same: &[f64] = &[0.0, 1.0, 2.0];
-        let left = telling(&lines_of(&[("fifo", same), ("fair", &[0.0, 3.0]), ("easy", same)]));
+        let left =
+            worth_drawing(&lines_of(&[("fifo", same), ("fair", &[0.0, 3.0]), ("easy", same)]));
         assert_eq!(names(&left.unwrap()), ["fifo = easy", "fair"]);
-        assert!(telling(&lines_of(&[("fifo", &[0.0, 0.0]), ("easy", &[0.0])])).is_none());
-        assert!(telling(&lines_of(&[("fifo", &[])])).is_none());
+        assert!(worth_drawing(&lines_of(&[("fifo", &[0.0, 0.0]), ("easy", &[0.0])])).is_none());
+        assert!(worth_drawing(&lines_of(&[("fifo", &[])])).is_none());
     }
 
     proptest! {
@@ -161,7 +162,7 @@ mod tests {
         #[test]
         fn no_value_above_zero_is_lost(values in prop::collection::vec(prop_oneof![Just(0.0), 0.1..9.0_f64], 0..9)) {
             let above: Vec<f64> = values.iter().copied().filter(|value| *value != 0.0).collect();
-            match telling(&bars_of(&values)) {
+            match worth_drawing(&bars_of(&values)) {
                 Some(Chart::Bars(left)) => {
                     let left: Vec<f64> = left.bars.iter().map(|bar| bar.value).collect();
                     prop_assert_eq!(left, above);
