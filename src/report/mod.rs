@@ -24,15 +24,14 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::answers::list;
-use crate::answers::study::Topic;
-use crate::charts::{ChartError, ChartFormat, dark, without_values};
+use crate::charts::ChartError;
 use crate::faults::{Code, Fault};
-use crate::results::kind::Pages;
-use crate::results::{ResultError, Stored};
+use crate::results::ResultError;
 
 mod about;
+mod assets;
 pub(crate) mod assumed;
+mod build;
 mod classes;
 mod compared;
 mod drawing;
@@ -61,6 +60,7 @@ mod partitions;
 mod place;
 mod quality;
 mod replay;
+mod sentences;
 mod series;
 mod settings;
 mod suggested;
@@ -73,39 +73,16 @@ pub(crate) mod users;
 mod waits;
 
 #[cfg(feature = "serve")]
+pub(crate) use assets::{SCRIPT, style};
+#[cfg(feature = "serve")]
+pub(crate) use place::listed;
+#[cfg(feature = "serve")]
 pub(crate) use text::{clock, instant, sentence};
 
+pub use build::write;
 pub use compared::{comparison_table, nothing_changed, write_comparison};
 pub use place::check_place;
-
-use html::{Navigation, Page};
-use pages::Shown;
-use place::NewFolder;
-
-/// The style of all pages.
-pub(crate) fn style() -> String {
-    format!("{}{}", include_str!("style.css"), dark::style())
-}
-
-/// The script that makes tables and charts interactive.
-pub(crate) const SCRIPT: &str = concat!(
-    include_str!("script/tables.js"),
-    "\n",
-    include_str!("script/window.js"),
-    "\n",
-    include_str!("script/values.js"),
-    "\n",
-    include_str!("script/what_if.js"),
-    "\n",
-    include_str!("script/fading.js"),
-);
-
-/// The files of a report with their sizes, as its manifest lists them; empty if the folder is not a
-/// report.
-#[cfg(feature = "serve")]
-pub(crate) fn listed(folder: &Path) -> std::collections::BTreeMap<String, u64> {
-    place::listed_in(folder).into_iter().map(|(name, file)| (name, file.bytes)).collect()
-}
+pub use sentences::sentences;
 
 /// A report could not be built.
 #[derive(Debug, Error)]
@@ -189,98 +166,4 @@ impl Fault for ReportError {
             _ => None,
         }
     }
-}
-
-/// At most `count` sentences: the first of each finding with its numbers, the most important first, then what
-/// the tables cannot answer.
-pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
-    let findings::Findings { found, unanswered, .. } = findings::findings(results);
-    let found = found.into_iter().map(|one| match one.scope.as_str() {
-        "" => format!("{}.", findings::parts(&one.sentence).0),
-        scope => format!("{} ({scope}).", findings::parts(&one.sentence).0),
-    });
-    let unanswered = unanswered.into_iter().map(|one| {
-        let mut asks: Vec<String> = one.asks.into_iter().map(|asked| asked.0).collect();
-        // If there is a question, titles of results with the same reason are left out.
-        if asks.iter().any(|asked| asked.ends_with('?')) {
-            asks.retain(|asked| asked.ends_with('?'));
-        }
-        format!("{} {}.", asks.join(" "), one.why)
-    });
-    found.chain(unanswered).take(count).collect()
-}
-
-/// Builds the report of `results` in the folder `out`, which is replaced as a whole; returns the
-/// path of its first page.
-///
-/// # Errors
-/// The folder holds something other than an earlier report, a result was not written by this
-/// program, or a file cannot be read or written.
-pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
-    let mut folder = NewFolder::begin(out)?;
-    folder.put("style.css", &style())?;
-    folder.put("script.js", SCRIPT)?;
-    for result in results {
-        copy_files(result, &mut folder)?;
-    }
-    let here: Vec<(&Topic, Vec<Shown<'_>>)> = list::topics()
-        .into_iter()
-        .map(|topic| (topic, pages::shown(topic, results)))
-        .filter(|(_, shown)| !shown.is_empty())
-        .collect();
-    let page = |topic: &'static Topic| (topic.file, topic.title);
-    let navigation = Navigation {
-        pages: std::iter::once(("index.html", "Overview"))
-            .chain(here.iter().filter(|own| pages::has_answer(&own.1)).map(|own| own.0).map(page))
-            .collect(),
-    };
-    let mut save = |mut page: Page| {
-        terms::add(&mut page, results);
-        folder.put(&page.file, &page.html(&navigation))
-    };
-    save(overview::page(results)?)?;
-    for (topic, shown) in here {
-        save(if list::is_of_checks(topic) {
-            quality::page(topic, &shown, results)
-        } else {
-            pages::page(topic, &shown, results)?
-        })?;
-        for (kind, result) in shown {
-            let own = match kind.pages {
-                Some(Pages::Users) => fairness::pages(result, results),
-                Some(Pages::Jobs) => jobs::pages(result, results, topic.file)?,
-                Some(Pages::Machines) => machines::pages(result, results, topic.file),
-                None => Vec::new(),
-            };
-            own.into_iter().try_for_each(&mut save)?;
-        }
-    }
-    Ok(folder.publish()?.join("index.html"))
-}
-
-/// Copies the JSON, tables and charts of a result into the report.
-fn copy_files(result: &Stored, to: &mut NewFolder) -> Result<(), ReportError> {
-    if let Some(path) = result.missing() {
-        return Err(ResultError::Changed { path, result: result.path().to_owned() }.into());
-    }
-    if result.is_small() {
-        to.copy(result.path(), &format!("data/{}.json", result.name))?;
-    }
-    let columns = format!("{}.parquet", result.name);
-    for file in result.tables.iter().map(|table| &table.file).chain([&columns]) {
-        to.copy(&result.path_of(file)?, &format!("data/{file}"))?;
-    }
-    for chart in result.charts() {
-        for end in html::formats(chart, result).into_iter().map(ChartFormat::ending) {
-            let file = format!("{}.{end}", chart.file);
-            // Pages contain the values of their charts; a second copy would be a tenth of the
-            // report.
-            if end == ChartFormat::Svg.ending() {
-                to.put(&format!("charts/{file}"), &without_values(&result.svg(chart)?))?;
-            } else {
-                to.copy(&result.path_of(&file)?, &format!("charts/{file}"))?;
-            }
-        }
-    }
-    Ok(())
 }

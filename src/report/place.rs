@@ -306,6 +306,13 @@ fn foreign_in(folder: &Path) -> io::Result<Option<PathBuf>> {
     Ok(None)
 }
 
+/// The files of a report with their sizes, as its manifest lists them; empty if the folder is not a
+/// report.
+#[cfg(feature = "serve")]
+pub(crate) fn listed(folder: &Path) -> BTreeMap<String, u64> {
+    listed_in(folder).into_iter().map(|(name, file)| (name, file.bytes)).collect()
+}
+
 /// The files that the manifest of a folder lists; empty if there is no intact manifest of this
 /// version.
 pub(super) fn listed_in(folder: &Path) -> BTreeMap<String, ResultFile> {

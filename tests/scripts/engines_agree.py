@@ -14,7 +14,7 @@ query of queries/, and so every column of every fact, is then answered by
 
     Polars   `jobfate query all`, bucket by bucket
     DuckDB   the text of the file over the files of the manifest
-    Spark    the same in one PySpark session, set as src/facts/spark/mod.rs sets it (needs Java)
+    Spark    the same in one PySpark session, set as src/facts/spark/program.rs sets it (needs Java)
 
 Names and order of the columns, number and order of the rows, types, whole numbers, names and what
 is missing must be equal, quantities to 1e-9 of their size (or to 1e-12). Exits with 1 at the first
@@ -77,7 +77,7 @@ NAMES = ["", "-", "A", "a", "ß", "\uff5e", "\U0001f600"]
 
 WORKERS = 2
 SPARK = {
-    # As in src/facts/spark/mod.rs.
+    # As in src/facts/spark/program.rs.
     "spark.sql.ansi.enabled": "true",
     "spark.sql.ansi.doubleQuotedIdentifiers": "true",
     "spark.sql.parquet.enableVectorizedReader": "false",

@@ -13,7 +13,12 @@ use arrow::datatypes::Int64Type;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{FactError, Folder, Spark, failed, quoted};
+use super::answers::batches;
+use super::failure::failed;
+use super::folder::Folder;
+use super::program::Spark;
+use super::script::quoted;
+use crate::facts::FactError;
 use crate::lake::Lake;
 
 /// The command that a worker runs, followed by the file of the question.
@@ -100,7 +105,7 @@ fn in_shell(word: &str) -> String {
 fn read(folder: &Path, tasks: u32) -> Result<Vec<Vec<u8>>, FactError> {
     let broken = |task: i64| failed(format!("a worker gave a broken answer for part {task}"));
     let mut parts: Vec<Option<Vec<u8>>> = vec![None; tasks as usize];
-    for batch in super::batches(folder)? {
+    for batch in batches(folder)? {
         let (ids, texts) = (batch.column(0), batch.column(1));
         let ids = ids.as_primitive_opt::<Int64Type>().ok_or_else(|| broken(-1))?;
         let texts = texts.as_string_opt::<i32>().ok_or_else(|| broken(-1))?;

@@ -4,7 +4,7 @@
 //! In: the stored curves and intervals of both. Out: charts as HTML; those that one side lacks, or whose
 //! sides have different units, are left out.
 
-use super::Names;
+use super::names::Names;
 use crate::answers::load::{self, LoadAnswer};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits::{lasting, three_digits};

@@ -3,7 +3,7 @@
 //! In: the results of both. Out: a table with a row per figure that both have in the same unit:
 //! outcomes, CPU time, waits, lengths of jobs, users.
 
-use super::Names;
+use super::names::Names;
 use crate::digits::{counted, is_date, three_digits, unit_of_use};
 use crate::report::html::Cell;
 use crate::report::text::escape;

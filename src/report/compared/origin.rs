@@ -3,7 +3,7 @@
 //! In: the differences of a comparison, by their keys in the JSON of the results. Out: tables for a
 //! page, in words.
 
-use super::Names;
+use super::names::Names;
 use crate::report::html::Cell;
 use crate::report::settings::in_words;
 use crate::results::{Difference, ResultChange, Side};

@@ -1,7 +1,7 @@
 //! Cells of stored tables: numbers in the form of their column, with their interval and unit.
 
-use super::columns::{MEASURES, PER_TASK_HOUR, beside, is_name, is_share};
-use super::{Kept, LOWER_BOUNDS, is_total};
+use super::columns::{LOWER_BOUNDS, MEASURES, PER_TASK_HOUR, beside, is_name, is_share};
+use super::kept::{Kept, is_total};
 use crate::answers::account::end_in_words;
 use crate::answers::sentences::short;
 use crate::report::headings::{is_instant, is_length};
