@@ -85,8 +85,8 @@ fn parse_form(name: &str) -> Result<Form, String> {
 
 fn parse_scale(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(scale) if 0.0 < scale && scale <= 14.0 => Ok(scale),
-        _ => Err("a factor above 0, at most 14 (ten million jobs)".to_owned()),
+        Ok(scale) if (1e-6..=14.0).contains(&scale) => Ok(scale),
+        _ => Err("a factor from 1e-6 to 14 (ten million jobs)".to_owned()),
     }
 }
 

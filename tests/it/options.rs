@@ -107,6 +107,10 @@ const BEYOND: &[(&str, &str)] = &[
     ("detect", "--seed=18446744073709551616"),
     ("describe", "--resamples=-5"),
     ("sweep", "--price=-0.5"),
+    ("sweep", "--price=1e30"),
+    ("sweep", "--price=1e300"),
+    ("ingest", "--buckets=99999999999999999999999"),
+    ("ingest", "--threads=99999999999999999999999"),
     ("replay", "--policies="),
     ("replay", "--policies=late:heartbeat_s=0"),
     ("replay", "--policies=late:heartbeat_s=-1"),
@@ -114,6 +118,10 @@ const BEYOND: &[(&str, &str)] = &[
     ("fairness", "--index=condor:half_life_s=-1"),
     ("synth", "--jobs=0"),
     ("synth", "--days=0"),
+    ("synth", "--jobs=99999999999999999999999"),
+    ("synth", "--seed=99999999999999999999999"),
+    ("synth", "--scale=1e-320"),
+    ("synth", "--scale=1e300"),
 ];
 
 /// Separates an option and its value if they are two arguments.

@@ -284,10 +284,13 @@ pub(crate) fn rules_of(plan: &SweepPlan) -> Vec<RuleGrid> {
     rules
 }
 
+/// A higher price is a mistake: 12,500 machines use less in two years, in units of one machine.
+const PRICE_MAX: f64 = 1e12;
+
 pub(crate) fn parse_price(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(price) if 0.0 <= price && price.is_finite() => Ok(price),
-        _ => Err("a price is a number of CPU-seconds of 0 or more".to_owned()),
+        Ok(price) if (0.0..=PRICE_MAX).contains(&price) => Ok(price),
+        _ => Err("a price is a number of CPU-seconds from 0 to 1e12".to_owned()),
     }
 }
 
