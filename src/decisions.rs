@@ -63,6 +63,11 @@
 //! earlier one in one step. Neither overwrites files that this program did not write. Rejected:
 //! replacing the whole folder of results, which would move a lake and the user's files with it.
 //!
+//! **The portal uses maud, the report writes its own HTML.** Pages of the portal repeat what users
+//! enter, and maud escapes every value by itself; it is a dependency of the feature `serve` alone.
+//! The report is part of every build, also of the library alone: its sentences, tables and figures
+//! are written as text by `report/html.rs`, which escapes all names from traces.
+//!
 //! **An analysis is identified by a checksum** of its complete `analysis.toml` and of its inputs.
 //! Completed steps stay completed when the options of another step change; their JSON then gets the
 //! new checksum, and their numbers stay the same. A report shows results of one checksum.
