@@ -102,16 +102,8 @@ impl Tasks {
         let records_used = usage.is_of_cpu() && has_cpu_times(lake);
         let records_gpus = usage.is_of_gpus() && has(GPU_REQUEST);
         let mut columns = columns_of(lake, usage);
-        let of_used = [(records_memory, USED_MEMORY), (records_used, CPU_TIME)];
-        for (_, column) in of_used.into_iter().filter(|(is_recorded, _)| *is_recorded) {
-            columns.extend([column, "processors", "requested_processors"]);
-        }
-        columns.extend(Some(GPU_REQUEST).filter(|_| records_gpus));
-        for column in further {
-            if !columns.contains(column) {
-                columns.push(column);
-            }
-        }
+        add_recorded_use(&mut columns, [records_memory, records_used, records_gpus]);
+        add_missing(&mut columns, further);
         // Reserves room for all rows: growing vectors would be copied again and again.
         let count = lake.rows_of(Table::TaskEvents, bucket);
         let mut rows = Rows::with_room(count);
@@ -376,6 +368,23 @@ fn columns_of(lake: &Lake, usage: Usage) -> Vec<&'static str> {
         columns.push(MEMORY_REQUEST);
     }
     columns
+}
+
+/// Adds the columns of recorded memory, CPU time and GPUs, if they are read.
+fn add_recorded_use(columns: &mut Vec<&'static str>, [memory, cpu, gpus]: [bool; 3]) {
+    for (_, column) in [(memory, USED_MEMORY), (cpu, CPU_TIME)].into_iter().filter(|of| of.0) {
+        columns.extend([column, "processors", "requested_processors"]);
+    }
+    columns.extend(Some(GPU_REQUEST).filter(|_| gpus));
+}
+
+/// Adds the columns that are not read yet.
+fn add_missing(columns: &mut Vec<&'static str>, further: &[&'static str]) {
+    for column in further {
+        if !columns.contains(column) {
+            columns.push(column);
+        }
+    }
 }
 
 /// Whether any task has no end event in the loaded parts.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::fields::Fault;
 use super::fleet::Fleet;
-use super::history::{Attempts, Seen};
+use super::history::{Attempts, RowEvent, Seen};
 use super::jobs::{Ending, JobSum, WORST, rank};
 use super::lines::Line;
 use super::quotes::Quotes;
@@ -168,18 +168,7 @@ impl RecordRows {
             Some(turn) if turn.is_first => {}
             Some(_) => events[0] = None,
         }
-        if let Some(repeats) = &self.repeats {
-            let is_told = |kind| repeats::is_told(repeats, self.part, key, (kind, seen));
-            let mut is_repeated = false;
-            for event in &mut events {
-                let is_known = event.is_some_and(|(_, kind, _)| is_told(kind));
-                event.take_if(|_| is_known);
-                is_repeated |= is_known;
-            }
-            if is_repeated {
-                self.remarks.add("records of a job that an earlier file also has: counted once");
-            }
-        }
+        self.drop_repeated(key, seen, &mut events);
         if record.life.is_submit_assumed && events[0].is_some() {
             self.remarks.add(match (seen.start_us, before) {
                 (None, _) => "no submit time: submitted at the end, as it never started",
@@ -219,6 +208,22 @@ impl RecordRows {
             }
         }
         Ok(())
+    }
+
+    /// Drops the events that an earlier file also has.
+    fn drop_repeated(&mut self, key: (i64, i32), seen: Seen, events: &mut [Option<RowEvent>; 3]) {
+        let Some(repeats) = &self.repeats else { return };
+        let mut is_repeated = false;
+        for event in events {
+            let is_known = event.is_some_and(|(_, kind, _)| {
+                repeats::is_told(repeats, self.part, key, (kind, seen))
+            });
+            event.take_if(|_| is_known);
+            is_repeated |= is_known;
+        }
+        if is_repeated {
+            self.remarks.add("records of a job that an earlier file also has: counted once");
+        }
     }
 
     /// Adds the events of jobs of several tasks.
