@@ -1,7 +1,8 @@
 //! The queue of future events: a heap with four children per node.
 //!
 //! In: events with their times. Out: events by (time, rank, order of insertion). The order is
-//! total, so a replay never depends on how a heap breaks ties.
+//! total, so a replay never depends on how a heap breaks ties. An insertion and a removal cost the
+//! logarithm of the number of future events.
 
 use super::event::Event;
 

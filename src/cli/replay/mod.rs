@@ -33,7 +33,8 @@ const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate repla
 /// job that finishes only under the first policy is harmed. A heartbeat that can judge no running
 /// task is skipped. After a million heartbeats without the start or end of an attempt, the replay
 /// jumps to the last heartbeat before the next event. A policy that would need more than a billion
-/// heartbeats is refused.
+/// heartbeats is refused. The replay of a policy runs on one core, because each event depends on
+/// all events before it; policies run in parallel.
 ///
 /// Memory: 100 MB, and 80 bytes for each row of the tables of events in the lake's largest bucket,
 /// per thread; in addition 500 bytes for each task that is replayed.

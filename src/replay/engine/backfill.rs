@@ -12,6 +12,10 @@
 //!  machine  |=====a=====|==== b, needs all ====|      b waits and is reserved the machine
 //!           |=c=|                                     c ends before b begins
 //! ```
+//!
+//! A start costs a search of the line and one of the machines (the logarithm of their number). A
+//! reservation for the same task asks only the machines that have changed since, and the attempts
+//! that run on them. Requests that found no machine rule out all larger ones in the same round.
 
 use std::collections::BTreeSet;
 

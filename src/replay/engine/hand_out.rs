@@ -1,4 +1,8 @@
 //! Hands out work: waiting tasks to machines, then copies.
+//!
+//! A task that starts costs a search of the waiting tasks and one of the machines, each the
+//! logarithm of their number; tasks that fit nowhere are passed over without a search. An order
+//! that cannot be searched tries its tasks one by one, up to the depth of the policy.
 
 use super::Engine;
 use crate::replay::placement::NO_BOUND;

@@ -1,4 +1,7 @@
 //! A group of tasks that has begun, as shown to its detector.
+//!
+//! A heartbeat at which the group is judged costs its running attempts, and the starts and ends
+//! since the last one; a group that sleeps costs nothing.
 
 use rustc_hash::FxHashSet;
 
