@@ -88,9 +88,9 @@ pub fn is_from_use(lake: &Lake) -> bool {
     lake.remarks(Table::MachineEvents).contains_key(CAPACITY_FROM_USE)
 }
 
-/// Joins the capacities of the whole system, which each file of a log has from its own jobs, to that
-/// of the log, from the first on. Then it does not matter how a log is cut into files. `cells` gives
-/// the machine of an event, and its CPU.
+/// Joins the capacities of the whole system, one per file of a log, to that of the log, from the
+/// first on: files that came later, or a lake of an older version, may have others. Then it does not
+/// matter how a log is cut into files. `cells` gives the machine of an event, and its CPU.
 ///
 /// # Errors
 /// A table cannot be read.

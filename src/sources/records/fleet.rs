@@ -2,7 +2,8 @@
 //!
 //! In: its attempts, with the machines of each. Out: rows of `machine_events`: the whole system as
 //! machine 1, with the most processors in use at once as its capacity, then each machine by its
-//! name. A log does not record the sizes of its machines, which jobs share.
+//! name. A log does not record the sizes of its machines, which jobs share. Each part of a log in
+//! several files has these rows, with the peak of all files as the capacity.
 
 use std::collections::BTreeSet;
 
@@ -67,21 +68,22 @@ impl Fleet {
     }
 
     /// Adds the rows of the machines of a part, and the remark that their capacity is inferred.
+    /// `of_log` is the most processors in use at once, if the log has other files.
     pub(super) fn push(
         &mut self,
         part: u32,
+        of_log: Option<f32>,
         rows: &mut RowBlock,
         hand_out: &mut HandOut<'_>,
     ) -> Remarks {
         let mut remarks = Remarks::default();
-        let peak = most_at_once(&mut self.changes);
+        let own = most_at_once(&mut self.changes);
+        let peak = of_log.unwrap_or(own);
         let names = std::mem::take(&mut self.names);
-        // In a later part the system may have another size, from its first start on.
-        let first_us = self.changes.first().map_or(0, |change| change.0);
         let mut number = EVENTS_PER_LINE;
-        if 0.0 < peak {
+        if 0.0 < own && 0.0 < peak {
             let cells = [
-                Cell::I64(if part == 0 { 0 } else { first_us }),
+                Cell::I64(0),
                 Cell::I64(SYSTEM_MACHINE),
                 Cell::I32(0),
                 self.cluster.as_deref().into(),

@@ -267,7 +267,8 @@ impl RecordRows {
     pub(in crate::sources) fn finish(&mut self, rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
         match self.table {
             Table::MachineEvents if self.has_fleet => {
-                self.of_machines = self.fleet.push(self.part, rows, hand_out);
+                let of_log = self.repeats.as_ref().map(|repeats| repeats.peak);
+                self.of_machines = self.fleet.push(self.part, of_log, rows, hand_out);
             }
             Table::MachineEvents => {}
             _ => self.put_together(rows, hand_out),

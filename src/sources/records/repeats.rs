@@ -1,10 +1,11 @@
-//! Events that several files of one log contain.
+//! What only all files of a log together say: events that several of them contain, and the most
+//! processors in use at once.
 //!
 //! In: the files of a log in order, such as one per month, each with the jobs that ran in it. Out:
-//! for jobs in more than one file, the first file that contains each event. A job that ran into the
-//! next month is one attempt: the first file has its start, and the first file that knows its end
-//! ends it. The files are read twice. Memory holds 16 bytes per line, and the events of jobs that
-//! are in several files.
+//! for jobs in more than one file, the first file that contains each event; and the peak of the
+//! log. A job that ran into the next month is one attempt: the first file has its start, and the
+//! first file that knows its end ends it. The files are read twice. Memory holds 32 bytes per line,
+//! the last attempts of a file, and the events of jobs that are in several files.
 //!
 //! An attempt is known by its start. One that ended when it started has events of its own kinds,
 //! since another can start at the same time; but if an earlier file has it open, its start is known.
@@ -13,12 +14,13 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
-use super::history::Seen;
+use super::history::{Attempts, Seen};
 use super::quotes::Quotes;
-use super::{Line, RecordFormat, Remarks, SCHEDULE, SUBMIT};
+use super::{Line, Record, RecordFormat, Remarks, SCHEDULE, SUBMIT};
 use crate::sources::SourceError;
 use crate::sources::blocks::{BlockReader, TextBlock};
 use crate::sources::repeats::{Key, Repeats};
+use crate::units::most_at_once;
 
 /// The kind of every event that ends an attempt.
 const END: i32 = -1;
@@ -40,9 +42,10 @@ pub(in crate::sources) fn find_repeats<F: RecordFormat>(
     format: impl Fn(&Path, &[u8], u32) -> Result<F, SourceError>,
 ) -> Result<Repeats, SourceError> {
     let mut ids: Vec<(i64, u32)> = Vec::new();
+    let mut has_fleet = false;
     for (part, path) in (0..).zip(paths) {
         let from = ids.len();
-        each(path, part, &format, &mut |job_id, _, _| ids.push((job_id, part)))?;
+        has_fleet |= each(path, part, &format, &mut |record, _| ids.push((record.job_id, part)))?;
         ids[from..].sort_unstable();
         ids.dedup();
     }
@@ -52,22 +55,57 @@ pub(in crate::sources) fn find_repeats<F: RecordFormat>(
         ids.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0).collect();
     drop(ids);
     let mut repeats = Repeats::default();
-    if several.is_empty() {
+    if several.is_empty() && !has_fleet {
         return Ok(repeats);
     }
+    let mut changes = Vec::new();
     for (part, path) in (0..).zip(paths) {
-        each(path, part, &format, &mut |job_id, task_index, seen| {
-            if several.contains(&job_id) {
+        let mut in_use = InUse { attempts: Attempts::default(), changes: &mut changes };
+        each(path, part, &format, &mut |record, seen| {
+            let task = (record.job_id, record.task_index);
+            let is_in_several = several.contains(&record.job_id);
+            if has_fleet {
+                in_use.add(record, seen, &|kind, seen| {
+                    is_in_several && is_told(&repeats, part, task, (kind, seen))
+                });
+            }
+            if is_in_several {
                 let start = seen.start_us.map(|_| SCHEDULE);
                 let open = start.filter(|_| seen.end.is_none()).map(|_| OPEN_START);
                 let kinds = [Some(SUBMIT), start, open, seen.end.map(|_| END)];
                 for kind in kinds.into_iter().flatten() {
-                    repeats.add(key((job_id, task_index), kind, seen), part);
+                    repeats.add(key(task, kind, seen), part);
                 }
             }
         })?;
     }
+    repeats.peak = most_at_once(&mut changes);
     Ok(repeats)
+}
+
+/// The processors that the attempts of a file take and give back, without those of rows that repeat
+/// others.
+struct InUse<'a> {
+    attempts: Attempts,
+    changes: &'a mut Vec<(i64, f32)>,
+}
+
+impl InUse<'_> {
+    /// Adds an attempt, without the events that an earlier file has.
+    fn add(&mut self, record: &Record<'_>, seen: Seen, is_told: &dyn Fn(i32, Seen) -> bool) {
+        let task = (record.job_id, record.task_index);
+        let step = self.attempts.step(task, seen, record.is_next, &mut Remarks::default());
+        let Some(([_, start, end], seen, _)) = step else { return };
+        if record.turn.is_none() {
+            self.attempts.add(task, seen);
+        }
+        let Some(cpu) = record.cpu else { return };
+        let changes = [(start, cpu), (end.filter(|_| seen.start_us.is_some()), -cpu)];
+        for (event, amount) in changes {
+            let own = event.filter(|&(_, kind, _)| !is_told(kind, seen));
+            self.changes.extend(own.map(|(time_us, ..)| (time_us, amount)));
+        }
+    }
 }
 
 /// Whether a file before `part` has an event of an attempt.
@@ -94,14 +132,14 @@ fn key((job_id, task_index): (i64, i32), kind: i32, seen: Seen) -> Key {
     (job_id, task_index, kind, seen.start_us.unwrap_or(seen.submit_us))
 }
 
-/// Calls `take` with the attempts of a file. Bad lines are skipped: they are rejected when the part
-/// is read.
+/// Calls `take` with the attempts of a file, and returns whether machines are made from them. Bad
+/// lines are skipped: they are rejected when the part is read.
 fn each<F: RecordFormat>(
     path: &Path,
     part: u32,
     format: &impl Fn(&Path, &[u8], u32) -> Result<F, SourceError>,
-    take: &mut dyn FnMut(i64, i32, Seen),
-) -> Result<(), SourceError> {
+    take: &mut dyn FnMut(&Record<'_>, Seen),
+) -> Result<bool, SourceError> {
     let mut reader = BlockReader::open(path)?;
     let mut block = reader.next_block(TextBlock::default())?;
     let mut format = format(path, block.as_ref().map_or(&[][..], TextBlock::text), part)?;
@@ -115,7 +153,7 @@ fn each<F: RecordFormat>(
             if let Ok(Some(record)) = format.record(line, &mut remarks)
                 && let Ok(seen) = Seen::of(&record.life, &mut Remarks::default())
             {
-                take(record.job_id, record.task_index, seen);
+                take(&record, seen);
             }
         }
     };
@@ -127,5 +165,5 @@ fn each<F: RecordFormat>(
         block = reader.next_block(text)?;
     }
     quotes.finish(&mut read);
-    Ok(())
+    Ok(format.has_fleet())
 }

@@ -720,6 +720,30 @@ fn machines_are_those_of_the_lists_and_the_system_is_as_large_as_its_peak() {
     assert_eq!(tasks.cell("machine_id", 3), machines.cell("machine_id", 3));
 }
 
+/// Job 2 runs on into the second file, so it counts once; its 4 processors and the 40 of job 1 are in
+/// use at once, although the first file does not have job 1, and the second has 3 more later.
+#[test]
+fn the_system_of_several_files_is_as_large_as_the_peak_of_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = "JobID|State|Submit|Start|End|AllocCPUS\n";
+    for (name, rows) in [
+        ("2024-01.sacct", "2|RUNNING|1000|1000|Unknown|4\n3|COMPLETED|1000|1000|1100|20\n"),
+        (
+            "2024-02.sacct",
+            "1|COMPLETED|1100|1100|1200|40\n2|COMPLETED|1000|1000|2000|4\n\
+            4|COMPLETED|1900|1900|3000|3\n",
+        ),
+    ] {
+        std::fs::write(folder.path().join(name), format!("{header}{rows}")).unwrap();
+    }
+    let trace = crate::sources::open_trace(folder.path(), Some(Source::Slurm), None).unwrap();
+    for part in &trace.parts[&Table::MachineEvents] {
+        let machines = parsed_part(part);
+        let system = ["time_us", "machine_id", "cpu_capacity"].map(|name| machines.cell(name, 0));
+        assert_eq!(system, ["0", "1", "44"]);
+    }
+}
+
 #[test]
 fn jobs_of_a_second_cluster_do_not_take_the_numbers_of_the_first() {
     let at = "2024-01-01T00:00:00Z";
