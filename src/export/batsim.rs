@@ -23,7 +23,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::gather::Gathered;
-use super::items::{Counts, Item, Life, Named, State};
+use super::items::{Counts, Item, Life, MEMORY_SHARES, Named, State};
 use super::links::Links;
 use super::scene::{Form, Scene};
 use crate::digits::shortest;
@@ -43,6 +43,7 @@ pub(super) fn write(
     let links = Links::of(&mut all, true, |item| has_run(&item.life))?;
     let mut counts = std::mem::take(&mut all.counts);
     counts.add("GPUs of machines: left out", scene.fleet.gpus());
+    counts.add("models of machines: left out", scene.models());
     let hosts = hosts(scene, &all, &mut counts)?;
     let mut jobs = Jobs { scene, all: &all, links, written: 0 };
     let fail = || could_not_write(Path::new(WORKLOAD));
@@ -106,6 +107,8 @@ impl Jobs<'_> {
         ] {
             counts.see(life.state == state, wording);
         }
+        let is_share = item.memory.is_some() && self.scene.mib_per_unit.is_none();
+        counts.see(is_share, MEMORY_SHARES);
         let has_failed = matches!(life.state, State::Failed | State::Lost);
         delays.insert((run_us, has_failed));
         let number = self.all.id((item.number, item.job_id), true);

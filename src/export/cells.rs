@@ -9,7 +9,7 @@ use crate::lake::Lake;
 use crate::schema::Table;
 
 /// The columns that are read in addition to those of every study.
-pub(super) const COLUMNS: [&str; 27] = [
+pub(super) const COLUMNS: [&str; 30] = [
     "user",
     "user_group",
     "executable",
@@ -37,13 +37,19 @@ pub(super) const COLUMNS: [&str; 27] = [
     "cluster",
     "exit_code",
     "node_list",
+    "unix_group",
+    "array_job_id",
+    "het_job_id",
 ];
 
 /// Columns that no format holds, and what is said of them.
-pub(super) const LEFT_OUT: [(&str, &str); 3] = [
+pub(super) const LEFT_OUT: [(&str, &str); 6] = [
     ("cluster", "clusters that tasks belong to: left out"),
     ("exit_code", "exit codes: left out"),
     ("node_list", "lists of the machines of tasks: left out"),
+    ("unix_group", "Unix groups of users: left out"),
+    ("array_job_id", "arrays that tasks are elements of: left out"),
+    ("het_job_id", "heterogeneous jobs that tasks are components of: left out"),
 ];
 
 /// The cells of a bucket.
@@ -105,6 +111,11 @@ impl Cells {
     pub(super) fn real(&self, name: &str, row: u32) -> Option<f32> {
         let (array, row) = self.cell(name, row)?;
         array.as_primitive_opt::<Float32Type>().map(|reals| reals.value(row))
+    }
+
+    /// Whether a cell has a value.
+    pub(super) fn has(&self, name: &str, row: u32) -> bool {
+        self.cell(name, row).is_some()
     }
 
     /// The cells of a row that only logs of parallel jobs have.

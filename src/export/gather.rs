@@ -31,6 +31,8 @@ pub(super) struct Gathered {
     pub waits_for: BTreeSet<(Stage, Stage)>,
     /// Whether the id of its job is a unique number for every task.
     pub has_numbers: bool,
+    /// Whether a job has the number 0.
+    pub has_zero: bool,
     /// The first submission.
     pub first_us: Option<i64>,
 }
@@ -53,6 +55,7 @@ pub(super) fn gather(
         counts: Counts::default(),
         waits_for: BTreeSet::new(),
         has_numbers: true,
+        has_zero: false,
         first_us: None,
     };
     let windows = Windows::of(lake, None);
@@ -135,7 +138,7 @@ impl Gathered {
             *name = text.map(|text| list.place(text));
         }
         for (column, wording) in LEFT_OUT {
-            self.counts.see(text(column).is_some(), wording);
+            self.counts.see(rows().any(|row| cells.has(column, row)), wording);
         }
         // Formats have one queue, and a log may have both.
         let has_both = text("queue").is_some() && text("qos").is_some();
@@ -164,6 +167,7 @@ impl Gathered {
     /// Collects data about all items.
     fn note(&mut self, task: &TaskView<'_>, item: &Item, depends_on: Option<&str>) {
         self.has_numbers &= item.task_index == 0 && 0 <= item.job_id;
+        self.has_zero |= item.job_id == 0;
         self.first_us = self.first_us.into_iter().chain([item.life.submit_us]).min();
         let siblings = depends_on.into_iter().flat_map(|text| text.split(' '));
         let siblings = siblings.filter_map(|number| number.parse::<i64>().ok());

@@ -27,6 +27,10 @@ impl Counts {
     }
 }
 
+/// What is counted for several formats.
+pub(super) const MEMORY_SHARES: &str = "memory requests as shares of a machine: left out";
+pub(super) const GPU_MODELS: &str = "models of GPUs that tasks ask for: left out";
+
 /// A task: its job and its index.
 pub(super) type Key = (i64, i64);
 
@@ -45,10 +49,12 @@ pub(super) enum State {
     Killed,
     Evicted,
     Lost,
+    /// A replay refused it: no machine could ever hold it.
+    Refused,
 }
 
 impl State {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Waiting,
         Self::Running,
         Self::EndedWithJob,
@@ -57,6 +63,7 @@ impl State {
         Self::Killed,
         Self::Evicted,
         Self::Lost,
+        Self::Refused,
     ];
 
     /// The name; the same as in `classify` if it exists there.
@@ -70,6 +77,7 @@ impl State {
             Self::Killed => "killed",
             Self::Evicted => "evicted",
             Self::Lost => "lost",
+            Self::Refused => "refused",
         }
     }
 

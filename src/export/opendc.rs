@@ -30,7 +30,7 @@ use serde_json::{Value as Json, json};
 
 use super::fleet::Kind;
 use super::gather::Gathered;
-use super::items::{Counts, Item, Life, Named, State};
+use super::items::{Counts, GPU_MODELS, Item, Life, Named, State};
 use super::links::Links;
 use super::scene::Scene;
 use super::sheet::{Column, Sheet, Type, Value};
@@ -166,6 +166,7 @@ pub(super) fn write(
 ) -> Result<(u64, Counts)> {
     let links = Links::of(&mut all, false, |item| ran(item).is_some())?;
     let mut counts = std::mem::take(&mut all.counts);
+    counts.add("models of machines: left out", scene.models());
     counts.add("milliseconds between usage windows: taken as the use before", fragments.filled_ms);
     fragments.sheet.finish(files)?;
     let mut sheet = Sheet::new(files, TASKS, TASK_COLUMNS)?;
@@ -186,7 +187,7 @@ pub(super) fn write(
             (Named::Program, "programs: left out"),
             (Named::Queue, "queues: left out"),
             (Named::Partition, "partitions: left out"),
-            (Named::GpuModel, "models of GPUs that tasks ask for: left out"),
+            (Named::GpuModel, GPU_MODELS),
             (Named::EndReason, "reasons why tasks ended: left out"),
         ] {
             counts.see(item.name(named).is_some(), wording);

@@ -115,7 +115,8 @@ impl Replayed {
             }
             "finish" => task.end(line, State::Finished),
             "fail" => task.end(line, State::Failed),
-            "kill" | "condemn" | "refuse" => task.end(line, State::Killed),
+            "kill" | "condemn" => task.end(line, State::Killed),
+            "refuse" => task.end(line, State::Refused),
             "evict" => task.end(line, State::Evicted),
             "lost" => task.end(line, State::Lost),
             "cancel" | "restart" => task.running.retain(|running| running.0 != line.attempt),
@@ -141,5 +142,24 @@ impl Task {
             self.life.end_us = Some(line.at_us);
         }
         self.life.state = state;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_task_never_started_and_a_killed_one_did() {
+        let mut all = Replayed::default();
+        for (at_us, event, job) in
+            [(1, "submit", 1), (2, "refuse", 1), (3, "submit", 2), (4, "start", 2), (9, "kill", 2)]
+        {
+            all.line(&Line { at_us, event, key: (job, 0), machine: None, attempt: 1 }).unwrap();
+        }
+        let found = [1, 2].map(|job| all.life((job, 0)).unwrap());
+        let found = found.map(|life| (life.state, life.start_us, life.end_us));
+        let expected = [(State::Refused, None, Some(2)), (State::Killed, Some(4), Some(9))];
+        assert_eq!(found, expected);
     }
 }

@@ -3,12 +3,15 @@
 //! In: a lake and the plan. Out: a [`Scene`], which converts requests of tasks into processors and
 //! MiB, and reads the tasks.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::Int64Type;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::fleet::Fleet;
+use super::fleet::{Fleet, Machine};
 use super::gather::{Gathered, Visit, gather};
 use super::items::{Counts, Item, Life};
 use super::replayed::Replayed;
@@ -104,7 +107,16 @@ impl<'a> Scene<'a> {
         all.counts.add("placement constraints: left out", rows(Table::TaskConstraints));
         all.counts.add("attributes of machines: left out", rows(Table::MachineAttributes));
         all.counts.add("machines that left, returned or changed: left out", self.fleet.changes);
+        let wording = "models of the GPUs of machines: left out";
+        all.counts.add(wording, gpu_models(self.lake)?);
         Ok(all)
+    }
+
+    /// Machines whose model is known; a log has the name of its cluster in that place.
+    pub(super) fn models(&self) -> u64 {
+        let is_known = |machine: &&Machine| machine.platform.is_some();
+        let count = self.fleet.machines.iter().filter(is_known).count() as u64;
+        if self.lake.source().is_log() { 0 } else { count }
     }
 
     /// The unit of an amount in the lake.
@@ -176,6 +188,20 @@ impl<'a> Scene<'a> {
             "whole_seconds": self.plan.whole_seconds,
         })
     }
+}
+
+/// The machines for which the lake has the model of their GPUs.
+fn gpu_models(lake: &Lake) -> Result<u64> {
+    const MODEL: &str = "gpu_model";
+    let mut machines = BTreeSet::new();
+    if lake.has_column(Table::MachineEvents, MODEL) {
+        lake.scan(Table::MachineEvents, None, &["machine_id", MODEL], |batch| {
+            let ids = batch.column(0).as_primitive::<Int64Type>();
+            let known = (0..batch.num_rows()).filter(|&row| batch.column(1).is_valid(row));
+            machines.extend(known.map(|row| ids.value(row)));
+        })?;
+    }
+    Ok(machines.len() as u64)
 }
 
 /// The unit of an amount of `task_events`.

@@ -7,12 +7,12 @@
 //!
 //! | Field | Content |
 //! |---|---|
-//! | 1 job | the job's number if each job has one task and a number; else a count from 1 |
+//! | 1 job | the job's number if each job has one task and a number from 1 on; else a count from 1 |
 //! | 2, 3, 4 submit, wait, run | seconds; of the last attempt; the run is -1 if no end is known, and without suspensions |
-//! | 5, 8 processors | allocated and requested; parts of a core and shares are rounded up |
+//! | 5, 8 processors | allocated, -1 if it never ran, and requested; parts of a core and shares are rounded up |
 //! | 6, 7 CPU time, memory used | if a log has them, per processor |
 //! | 9, 10 time, memory requested | seconds, KiB per processor |
-//! | 11 status | 1 finished; 0 failed, lost; 5 killed, evicted; -1 not ended, or unknown |
+//! | 11 status | 1 finished; 0 failed, lost; 5 killed, evicted, refused; -1 not ended, or unknown |
 //! | 12 to 16 user, group, program, queue, partition | numbers |
 //! | 17, 18 preceding job, think time | if a log has them |
 //!
@@ -23,7 +23,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::gather::Gathered;
-use super::items::{Counts, Item, Life, Logged, Named, State};
+use super::items::{Counts, GPU_MODELS, Item, Life, Logged, MEMORY_SHARES, Named, State};
 use super::names::Numbers;
 use super::scene::Scene;
 use crate::faults::{Context, Result};
@@ -57,11 +57,15 @@ pub(super) fn write(
     let mut counts = std::mem::take(&mut all.counts);
     let lost = all.waits_for.iter().filter(|_| !is_own(scene)).count() as u64;
     counts.add("dependencies of tasks: left out", lost);
+    counts.add("GPUs of machines: left out", scene.fleet.gpus());
+    counts.add("models of machines: left out", scene.models());
     let numbers = all.names.each_ref().map(super::names::Names::numbers);
     let unix_s = scene.unix_start_s(all.first_us);
     let mut log = files.create(LOG.to_owned())?;
     let header = header(scene, &all, &numbers, unix_s);
-    let mut ids = (!all.has_numbers).then(|| files.create("numbers.csv".to_owned())).transpose()?;
+    // The format counts from 1; a log of its own keeps a job 0.
+    let keeps_numbers = all.has_numbers && (!all.has_zero || is_own(scene));
+    let mut ids = (!keeps_numbers).then(|| files.create("numbers.csv".to_owned())).transpose()?;
     let fail = || could_not_write(std::path::Path::new(LOG));
     log.write_all(header.as_bytes()).with_context(fail)?;
     if let Some(ids) = &mut ids {
@@ -71,7 +75,7 @@ pub(super) fn write(
     all.items
         .for_each(|item| {
             number += 1;
-            let job = if all.has_numbers { item.job_id } else { number };
+            let job = if keeps_numbers { item.job_id } else { number };
             if let Some(ids) = &mut ids {
                 writeln!(ids, "{job},{},{}", item.job_id, item.task_index)?;
             }
@@ -174,14 +178,14 @@ fn line(
     // Logs of one task per job have the index 0.
     counts.see(item.task_index > 0, "tasks of a job with several: each is written as a job");
     counts.see(item.gpu.is_some_and(|gpus| 0.0 < gpus), "GPU requests: left out");
+    counts.see(item.name(Named::GpuModel).is_some(), GPU_MODELS);
     let memory = log.requested_memory_kib.or_else(|| {
         let kib = f64::from(item.memory?) * scene.mib_per_unit? * 1024.0;
         #[expect(clippy::cast_possible_truncation, reason = "amounts have 32 bits in the lake")]
         #[expect(clippy::cast_precision_loss, reason = "no task has 2^52 processors")]
         Some((kib / processors.unwrap_or(1).max(1) as f64) as f32)
     });
-    let is_share = memory.is_none() && item.memory.is_some();
-    counts.see(is_share, "memory requests as shares of a machine: left out");
+    counts.see(memory.is_none() && item.memory.is_some(), MEMORY_SHARES);
     counts.see(item.name(Named::EndReason).is_some(), "reasons why tasks ended: left out");
     let name = |named: Named| numbers[named as usize].get(item.name(named)).unwrap_or(-1);
     write!(to, "{job} {} {} {}", seconds(Some(submit_us)), seconds(wait_us), seconds(run_us))?;
@@ -200,20 +204,23 @@ fn part_of(item: &Item) -> Option<f32> {
     item.cpu.filter(|cpu| cpu.fract() != 0.0)
 }
 
-/// Allocated and requested processors; `rounded` is the request, rounded up.
+/// Allocated and requested processors; `rounded` is the request, rounded up. A task that never ran
+/// has none allocated; a log says itself what it had, but not for a replay of it.
 fn counts_of(
     scene: &Scene<'_>,
     item: &Item,
     life: &Life,
     rounded: Option<i64>,
 ) -> [Option<i64>; 2] {
+    let has_run = life.start_us.is_some() && life.state != State::Waiting;
     if !scene.lake.source().is_log() {
-        return [rounded, rounded];
+        return [rounded.filter(|_| has_run), rounded];
     }
+    let logged = item.log.processors.filter(|_| has_run || scene.plan.journal.is_none());
     // The columns of a log hold whole numbers of processors only.
     let part = rounded.filter(|_| part_of(item).is_some());
     let had = part.filter(|_| life.start_us.is_some());
-    [item.log.processors.or(had), item.log.requested_processors.or(part)]
+    [logged.or(had), item.log.requested_processors.or(part)]
 }
 
 /// The cells of a log, where those per CPU are per processor if the request was rounded up.
@@ -249,12 +256,13 @@ fn derived(life: &Life, counts: &mut Counts) -> Times {
     let status = match life.state {
         State::Finished => Some(1),
         State::Failed | State::Lost => Some(0),
-        State::Killed | State::Evicted => Some(5),
+        State::Killed | State::Evicted | State::Refused => Some(5),
         State::Waiting | State::Running | State::EndedWithJob => None,
     };
     for (state, wording) in [
         (State::Lost, "lost tasks: written as failed"),
         (State::Evicted, "evicted tasks that did not return: written as killed"),
+        (State::Refused, "tasks that the replay refused: written as killed before they started"),
         (State::Running, "tasks still running at the end: without a run time"),
         (State::EndedWithJob, "tasks that ended with their job: without a status"),
     ] {

@@ -8,8 +8,9 @@
 //! (`get_spark_type`, `get_parquet_meta_dict`); the summary has the fields that its
 //! `parse_scripts/validate_parquet_files.py` requires. Every column is present; unknown values are
 //! -1 (0 for a runtime), as in that format. Amounts of CPU keep the unit of the lake: the format
-//! accepts fractions. It has no outcomes: `params` of a task is a JSON text with job, task,
-//! outcome, reason, names, GPUs and requested time. Parents and children are tasks of the same job.
+//! accepts fractions. Memory is in MiB; a share of a machine is only in `params`. It has no
+//! outcomes: `params` of a task is a JSON text with job, task, outcome, reason, names, GPUs, shares
+//! of memory and requested time. Parents and children are tasks of the same job.
 
 use std::collections::BTreeMap;
 
@@ -144,7 +145,9 @@ impl Tasks<'_> {
         let millis = |time_us: Option<i64>| Value::Long(time_us.map_or(-1, |time| time / MILLIS));
         let amount = item.cpu.map(shortest);
         self.counts.see(amount.is_none(), "tasks without a CPU request: an amount of -1");
-        let memory = memory(self.scene, item);
+        let memory = self.scene.memory_mib(item);
+        let is_share = memory.is_none() && item.memory.is_some();
+        self.counts.see(is_share, "memory requests as shares of a machine: only in params");
         self.amounts.extend(amount);
         self.memory.extend(memory);
         self.resource_ms += amount.unwrap_or(0.0) * exact_ms(run);
@@ -162,7 +165,7 @@ impl Tasks<'_> {
             Value::Double(memory.unwrap_or(-1.0)),
             unknown(),
             text("{}"),
-            Value::Text(params(all, item).to_string()),
+            Value::Text(params(self.scene, all, item).to_string()),
             Value::Ids(self.links.parents(item)),
             Value::Double(amount.unwrap_or(-1.0)),
             text("cpu"),
@@ -183,13 +186,8 @@ fn exact_ms(run_us: Option<i64>) -> f64 {
     run_us.map_or(0.0, |run_us| (run_us / MILLIS) as f64)
 }
 
-/// The memory request of a task: MiB, or a share if the lake has only that.
-fn memory(scene: &Scene<'_>, item: &Item) -> Option<f64> {
-    Some(shortest(item.memory?) * scene.mib_per_unit.unwrap_or(1.0))
-}
-
 /// Data that the columns cannot hold.
-fn params(all: &Gathered, item: &Item) -> Json {
+fn params(scene: &Scene<'_>, all: &Gathered, item: &Item) -> Json {
     let mut params = Map::new();
     let mut add = |key: &str, value: Json| {
         if !value.is_null() {
@@ -202,6 +200,8 @@ fn params(all: &Gathered, item: &Item) -> Json {
     for named in Named::ALL {
         add(named.word(), json!(all.names[named as usize].at(item.name(named))));
     }
+    let share = item.memory.filter(|_| scene.mib_per_unit.is_none());
+    add("memory_share", json!(share.map(shortest)));
     add("gpu_request", json!(item.gpu.map(shortest)));
     add("requested_time_ms", json!(item.log.requested_time_us.map(|time_us| time_us / MILLIS)));
     Json::Object(params)
@@ -212,7 +212,8 @@ fn params(all: &Gathered, item: &Item) -> Json {
 struct Workflow {
     tasks: i64,
     amount: f64,
-    memory: f64,
+    /// MiB, if known of any task.
+    memory: Option<f64>,
 }
 
 /// Writes the jobs, bucket by bucket, ordered by first submission; returns their number.
@@ -228,7 +229,9 @@ fn workflows(scene: &Scene<'_>, all: &Gathered, files: &mut Files) -> Result<u64
             *first_us = submit_us.min(*first_us);
             job.tasks += 1;
             job.amount += item.cpu.map_or(0.0, shortest);
-            job.memory += memory(scene, item).unwrap_or(0.0);
+            if let Some(mib) = scene.memory_mib(item) {
+                *job.memory.get_or_insert(0.0) += mib;
+            }
         }
         let mut jobs: Vec<(i64, i64, Workflow)> =
             jobs.into_iter().map(|(id, (first_us, job))| (first_us, id, job)).collect();
@@ -246,7 +249,7 @@ fn workflows(scene: &Scene<'_>, all: &Gathered, files: &mut Files) -> Result<u64
                 Value::Long(job.tasks),
                 unknown(),
                 unknown(),
-                Value::Double(job.memory),
+                Value::Double(job.memory.unwrap_or(-1.0)),
                 unknown(),
                 Value::Double(job.amount),
                 Value::Long(first_us / MILLIS),
@@ -299,12 +302,11 @@ fn summary(scene: &Scene<'_>, all: &Gathered, tasks: &Tasks<'_>, workflows: u64)
         "total_resource_seconds": tasks.resource_ms / 1000.0,
         "authors": [],
         "workload_description": format!(
-            "{}, written by {}. Amounts of CPU in {}; memory in {}. The outcome of a task is in \
+            "{}, written by {}. Amounts of CPU in {}; memory in MiB. The outcome of a task is in \
              its params.",
             scene.lake.source().name(),
             crate::PROGRAM,
             scene.unit("cpu_request"),
-            if scene.mib_per_unit.is_some() { "MiB" } else { scene.unit("memory_request") },
         ),
     });
     let nothing = stats::Amounts::default();

@@ -371,10 +371,11 @@ proptest! {
 fn columns_that_no_format_holds_are_counted() {
     let place = Place::new();
     let header =
-        "JobID|Cluster|Partition|QOS|User|Submit|Start|End|State|ExitCode|NCPUS|NodeList\n";
+        "JobID|Cluster|Partition|QOS|User|Group|Submit|Start|End|State|ExitCode|NCPUS|NodeList\n";
     let at = "2024-01-15T08:00:00|2024-01-15T08:00:00|2024-01-15T09:00:00|COMPLETED";
     let jobs = format!(
-        "1|c|fast|high|ada|{at}|0:0|2|n1\n2|c|fast||ada|{at}||2|n[1-2]\n3|c|fast|low|bob|{at}|1:0|2|\n"
+        "1_7|c|fast|high|ada|staff|{at}|0:0|2|n1\n2+0|c|fast||ada||{at}||2|n[1-2]\n\
+        3|c|fast|low|bob|staff|{at}|1:0|2|\n"
     );
     place.raw("log.sacct", header.to_owned() + &jobs);
     place.run(&["ingest", "trace/log.sacct", "--lake", "lake"]).ok();
@@ -386,10 +387,98 @@ fn columns_that_no_format_holds_are_counted() {
             "exit codes: left out",
             "lists of the machines of tasks: left out",
             "qualities of service: left out",
+            "Unix groups of users: left out",
+            "arrays that tasks are elements of: left out",
+            "heterogeneous jobs that tasks are components of: left out",
         ]
         .map(|wording| counts.get(wording).copied());
-        assert_eq!(found, [Some(3), Some(2), Some(2), Some(2)], "{form}: {counts:?}");
+        let expected = [3, 2, 2, 2, 2, 1, 1].map(Some);
+        assert_eq!(found, expected, "{form}: {counts:?}");
     }
+}
+
+/// A lake of three pods and a node with two GPUs: one pod ran, one never did, and no machine has the
+/// GPU that the third names.
+fn of_pods() -> Place {
+    let place = Place::new();
+    let header = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,\
+        creation_time,deletion_time,scheduled_time";
+    let pods = "openb-pod-0000,4000,1024,1,1000,V100|A10,LS,Failed,5,90,7\n\
+        openb-pod-0001,2000,1024,0,0,,LS,Pending,6,90,\n\
+        openb-pod-0002,3000,1536,1,1000,V100M32,LS,Succeeded,7,90,20\n";
+    place.raw("openb_pod_list.csv", format!("{header}\n{pods}"));
+    let nodes = "sn,cpu_milli,memory_mib,gpu,model\nopenb-node-0000,8000,16384,2,A10\n";
+    place.raw("openb_node_list.csv", nodes);
+    place.run(&["ingest", "trace", "--lake", "lake"]).ok();
+    place
+}
+
+/// Numbers count from 1, and what never ran has no processors. Memory is in KiB per processor.
+#[test]
+fn pods_are_lines_of_a_log_and_their_gpus_are_counted() {
+    let place = of_pods();
+    place.run(&["export", "--lake", "lake", "--as", "swf", "--out", "swf"]).ok();
+    let found = lines(&place, "swf/log.swf");
+    let found: Vec<String> = found.iter().map(|line| line.join(" ")).collect();
+    assert_eq!(
+        found,
+        [
+            "1 5 2 83 4 -1 -1 4 -1 262144 0 -1 -1 -1 1 -1 -1 -1",
+            "2 6 84 -1 -1 -1 -1 2 -1 524288 5 -1 -1 -1 1 -1 -1 -1",
+            "3 7 13 70 3 -1 -1 3 -1 524288 1 -1 -1 -1 1 -1 -1 -1",
+        ]
+    );
+    let numbers = fs::read_to_string(place.path("swf/numbers.csv")).unwrap();
+    assert_eq!(numbers, "number,job_id,task_index\n1,0,0\n2,1,0\n3,2,0\n");
+    let counts = not_held(&place, "swf");
+    for (wording, count) in [
+        ("GPU requests: left out", 2),
+        ("models of GPUs that tasks ask for: left out", 2),
+        ("GPUs of machines: left out", 2),
+    ] {
+        assert_eq!(counts.get(wording), Some(&count), "{wording}: {counts:?}");
+    }
+    for form in ["swf", "wta", "opendc", "batsim"] {
+        place.run(&["export", "--lake", "lake", "--as", form, "--out", form]).ok();
+        let counts = not_held(&place, form);
+        let models = counts.get("models of the GPUs of machines: left out");
+        assert_eq!(models, Some(&1), "{form}: {counts:?}");
+    }
+}
+
+/// A replay refuses the pod that no machine can hold: it had no processors, and the export says so.
+#[test]
+fn a_refused_task_of_a_replay_has_no_processors() {
+    let place = of_pods();
+    let replay =
+        ["replay", "--lake", "lake", "--policies", "fifo", "--journal", "--out", "replayed"];
+    place.run(&replay).ok();
+    let journal = "replayed/journal-1.parquet";
+    let export = ["export", "--lake", "lake", "--journal", journal, "--as", "swf", "--out", "out"];
+    place.run(&export).ok();
+    let refused = lines(&place, "out/log.swf").into_iter().find(|line| line[7] == "3").unwrap();
+    assert_eq!([&refused[3], &refused[4], &refused[10]], ["-1", "-1", "5"], "{refused:?}");
+    let wording = "tasks that the replay refused: written as killed before they started";
+    assert_eq!(not_held(&place, "out").get(wording), Some(&1));
+}
+
+/// Memory as a share of a machine is no number of MiB.
+#[test]
+fn shares_of_memory_are_not_written_as_amounts() {
+    let place = Place::new().with_golden_trace();
+    place.ingest(&[]).ok();
+    let counts = |form: &str| {
+        place.run(&["export", "--lake", "lake", "--as", form, "--out", form]).ok();
+        not_held(&place, form)
+    };
+    let swf = counts("swf")["memory requests as shares of a machine: left out"];
+    assert!(0 < swf);
+    assert_eq!(counts("wta")["memory requests as shares of a machine: only in params"], swf);
+    // It has no jobs for tasks without a whole attempt.
+    let batsim = counts("batsim");
+    let left_out = batsim.get("tasks without a whole attempt: left out").copied().unwrap_or(0);
+    let batsim = batsim["memory requests as shares of a machine: left out"];
+    assert!(batsim <= swf && swf - left_out <= batsim, "{batsim} of {swf}");
 }
 
 #[test]
