@@ -79,7 +79,7 @@ fn function(text: &mut String, command: &Command) {
     }
     let _ = writeln!(text, ") -> {answer}:");
     explanation(text, command, first.iter().chain(&others).map(|arg| **arg));
-    let run = if has("chart_data") { "draw" } else { "ask" };
+    let run = if has("chart_data") && has("format") { "draw" } else { "ask" };
     let call = if name == "ingest" { "" } else { "return " };
     let _ = writeln!(text, "    {call}{run}(\n        \"{name}\",\n        {{");
     for arg in first.iter().chain(&others) {
@@ -92,6 +92,9 @@ fn function(text: &mut String, command: &Command) {
             (false, _) => value,
         };
         let _ = writeln!(text, "            \"{key}\": {value},");
+    }
+    if has("chart_data") && !has("format") {
+        text.push_str("            \"--chart-data\": True,\n");
     }
     if has("format") && !has("chart_data") {
         // A report has a table only if it compares.

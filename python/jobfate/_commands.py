@@ -124,6 +124,7 @@ def analyze(
             "--spark-conf": Each(spark_conf),
             "--spark-lake": spark_lake,
             "--spark-program": spark_program,
+            "--chart-data": True,
         },
     )
 

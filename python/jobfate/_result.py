@@ -115,10 +115,10 @@ class Chart:
 
     @property
     def data(self) -> Table:
-        """The numbers that are drawn; of a result that was stored without `chart_data` there are none."""
+        """The numbers that are drawn; a result that the program stored without `--chart-data` has none."""
         path = self._folder / f"{self.name}.data.parquet"
         if not path.is_file():
-            raise TypeError(f"`{path}` is missing: `{self.command}` stored no numbers (--chart-data)")
+            raise TypeError(f"`{path}` is missing: `{self.command}` stores it with --chart-data")
         return Table(pq.read_table(path))
 
     def save(self, path: Place) -> None:

@@ -51,6 +51,8 @@ pub struct Whole {
     pub sha256: String,
     /// The choices.
     pub asks: Value,
+    /// Whether the numbers of its charts are stored too.
+    pub has_chart_data: bool,
 }
 
 /// The analysis that answers are part of; at most one per process.
@@ -320,7 +322,7 @@ impl Files {
                 let text = format!("{}\n\n{}\n", chart.title(), chart.caption());
                 self.put(format!("{stem}.txt"), text.as_bytes())?;
             }
-            if pictures.has_data {
+            if pictures.has_data || ANALYSIS.get().is_some_and(|whole| whole.has_chart_data) {
                 self.parquet(&format!("{stem}{DATA}"), &points(chart))?;
             }
         }

@@ -72,6 +72,12 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long)]
     pub again: bool,
 
+    /// Also write the numbers that each chart draws
+    ///
+    /// As in the commands of the steps. Steps that were completed without it are repeated.
+    #[arg(long)]
+    pub chart_data: bool,
+
     /// Rule of fair share of a site, from its `slurm.conf`
     ///
     /// As in `fairness`, in addition to metered and condor; also `slurm-conf` in the section
@@ -151,7 +157,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
         files::write_whole(&file, config.toml().as_bytes())
             .with_context(|| format!("could not write `{}`", file.display()))?;
     }
-    Analysis::new((lake, stored == parts), lock, config, args.again)?.run(spark.as_ref())
+    Analysis::new((lake, stored == parts), lock, config, args)?.run(spark.as_ref())
 }
 
 /// The folder of the generated trace, inside that of the results; used if no trace is given.
@@ -173,11 +179,8 @@ fn check_out(out: &Path, file: &Path, is_users: bool) -> Result<()> {
         }
     };
     if is_taken {
-        let text = format!(
-            "`{}` does not belong to an earlier analysis: give it as --config, or give another \
-            --out",
-            file.display()
-        );
+        let (file, advice) = (file.display(), "give it as --config, or give another --out");
+        let text = format!("`{file}` does not belong to an earlier analysis: {advice}");
         return Err(Usage(text).into());
     }
     Ok(())
@@ -192,16 +195,12 @@ fn is_there(lake: Option<&Path>, out: &Path) -> Result<bool> {
     };
     Ok(match lake {
         Some(lake) if is_lake(lake)? => true,
-        Some(lake) => return Err(Hindered(no_lake(lake)).into()),
+        Some(lake) => {
+            let text = "give TRACE_DIR, or leave --lake out for a synthetic trace";
+            return Err(Hindered(format!("there is no lake `{}`: {text}", lake.display())).into());
+        }
         None => !out.join(SYNTHETIC).exists() && is_lake(&out.join("lake"))?,
     })
-}
-
-fn no_lake(lake: &Path) -> String {
-    format!(
-        "there is no lake `{}`: give TRACE_DIR, or leave --lake out for a synthetic trace",
-        lake.display()
-    )
 }
 
 /// Ingests the trace, if there is one, and returns how many parts were stored.
@@ -276,18 +275,20 @@ impl Analysis {
         (lake, is_just_written): (Lake, bool),
         lock: Arc<FolderLock>,
         config: Config,
-        is_again: bool,
+        args: &AnalyzeArgs,
     ) -> Result<Self> {
         let Definitions { window_end, open_attempts, .. } = config.definitions()?;
         let windows = super::windows_to(&lake, window_end)?.closing(open_attempts);
         let source = lake.source();
-        let inputs = serde_json::to_string(&(source, store::inputs(&lake), windows))?;
+        let mut inputs = serde_json::to_string(&(source, store::inputs(&lake), windows))?;
         // Settings and inputs: results of another lake belong to another analysis.
         let sha256 = made_from(&[&config.toml(), &inputs], &[]);
-        store::set_analysis(Whole { sha256: sha256.clone(), asks: config.json() });
+        let (asks, has_chart_data) = (config.json(), args.chart_data);
+        store::set_analysis(Whole { sha256: sha256.clone(), asks, has_chart_data });
+        // The numbers of charts change no answer, but a step without them is not done.
+        inputs.push_str(if has_chart_data { "chart data" } else { "" });
         let folders = list::steps().filter(|(_, step)| step.has_folder);
         let folders = folders.map(|(study, _)| study.name).collect();
-        let screen = Terminal::default();
         let marks = Marks::begin(lock.folder(), folders, &sha256)?;
         Ok(Self {
             lake,
@@ -298,8 +299,8 @@ impl Analysis {
             sha256,
             inputs,
             marks,
-            is_again,
-            screen,
+            is_again: args.again,
+            screen: Terminal::default(),
         })
     }
 
@@ -381,10 +382,8 @@ impl Analysis {
             return Ok(BTreeMap::new());
         }
         console::note(format!("on the workers of {}: {}", spark.master, names.join(", ")));
-        Ok(names
-            .into_iter()
-            .zip(spread::ask(spark, &self.lake, self.common()?, errands)?)
-            .collect())
+        let parts = spread::ask(spark, &self.lake, self.common()?, errands)?;
+        Ok(names.into_iter().zip(parts).collect())
     }
 
     /// Results of one pass over the lake, for the studies that can share it.
