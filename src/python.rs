@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ._lake import Lake
+from ._lake import Lake, lake_or_trace
 from ._result import Result, ask, draw
 from ._run import Each, Number, Place, Word, Words
 "#;
@@ -81,6 +81,9 @@ fn function(text: &mut String, command: &Command) {
     explanation(text, command, first.iter().chain(&others).map(|arg| **arg));
     let run = if has("chart_data") && has("format") { "draw" } else { "ask" };
     let call = if name == "ingest" { "" } else { "return " };
+    if first.iter().any(|arg| arg.get_id() == "trace") && reads_lake {
+        text.push_str("    lake, trace = lake_or_trace(lake, trace)\n");
+    }
     let _ = writeln!(text, "    {call}{run}(\n        \"{name}\",\n        {{");
     for arg in first.iter().chain(&others) {
         let (key, value) = (key_of(arg), name_of(arg));

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ._lake import Lake
+from ._lake import Lake, lake_or_trace
 from ._result import Result, ask, draw
 from ._run import Each, Number, Place, Word, Words
 
@@ -251,6 +251,7 @@ def verify(
 
     `jobfate verify --help` says more.
     """
+    lake, trace = lake_or_trace(lake, trace)
     return draw(
         "verify",
         {

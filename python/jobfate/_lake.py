@@ -30,6 +30,15 @@ _COLUMNS = pa.schema([(name, pa.string()) for name in ("table", "name", "type", 
 _GAPS = pa.schema([("table", pa.string()), ("parts", pa.string()), ("from_h", pa.float64()), ("until_h", pa.float64())])
 
 
+def lake_or_trace(lake: Place | None, trace: Place | None) -> tuple[Place | None, Place | None]:
+    """A lake and a trace. A place that is there and is no lake is the trace, if no other is given."""
+    if lake is None or trace is not None or isinstance(lake, Lake):
+        return lake, trace
+    path = Path(lake)
+    is_lake = (path / ".lock").exists() or any(path.glob("manifest*.json"))
+    return (lake, None) if is_lake or not path.exists() else (None, lake)
+
+
 class Lake(os.PathLike[str]):
     """A lake; wherever a command takes the folder of a lake, it takes this."""
 

@@ -224,8 +224,9 @@ def errors(lake):
     Path("trace/SHA256SUM").write_text("")
     part = next(Path("trace/job_events").glob("*.gz"))
     Path("trace/SHA256SUM").write_text(f"{'0' * 64}  job_events/{part.name}\n")
-    error = fails(jobfate.CheckFailed, lambda: jobfate.verify(trace="trace"))
-    check(error.code == 1 and len(error.result) > 0, "a check that fails keeps its answer")
+    for ask in [lambda: jobfate.verify(trace="trace"), lambda: jobfate.verify("trace")]:
+        error = fails(jobfate.CheckFailed, ask)
+        check(error.code == 1 and len(error.result) > 0, "a check that fails keeps its answer")
     fails(TypeError, lambda: jobfate.synth("more", jobs=50, days=1, seed=3).table)
     os.environ["JOBFATE_PROGRAM"], kept = "/nowhere/jobfate", os.environ.get("JOBFATE_PROGRAM")
     fails(OSError, lambda: jobfate.classify(lake))
