@@ -24,6 +24,9 @@ pub struct ResultChange {
     pub not_compared: Vec<(String, String)>,
 }
 
+/// What stands for the tables of a result, if none is compared for the same reason.
+pub const ALL_TABLES: &str = "all tables";
+
 /// The sets that a result is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::change::{CellChange, ResultChange, Side, TableChange, is_share};
+use super::change::{ALL_TABLES, CellChange, ResultChange, Side, TableChange, is_share};
 use super::envelope::Envelope;
 use super::stored::{Stored, Table};
 use crate::digits::{lasting, number_in};
@@ -44,17 +44,23 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     // A checksum means nothing to a reader.
     differing.retain(|(path, ..)| !path.ends_with(".sha256"));
     let (settings, data) = differing.into_iter().partition(|(path, ..)| is_choice(path));
+    let (tables, not_compared) = match other_rows(first, second) {
+        Some(why) => (Vec::new(), vec![(ALL_TABLES.to_owned(), why)]),
+        None => of_tables(first, second),
+    };
+    let name = first.name.clone();
+    ResultChange { name, side: Side::Both, settings, data, tables, not_compared }
+}
+
+/// The changes of the tables of two results, and the tables that are not compared, each with the reason.
+fn of_tables(first: &Stored, second: &Stored) -> (Vec<TableChange>, Vec<(String, String)>) {
     let mut not_compared: Vec<(String, String)> = Vec::new();
     let mut tables = Vec::new();
     for table in &first.tables {
         let Some(other) = second.tables.iter().find(|other| other.file == table.file) else {
             continue;
         };
-        let compared = match other_rows(first, second) {
-            Some(why) => Err(why),
-            None => compare_tables(table, other, units(first, second)),
-        };
-        match compared {
+        match compare_tables(table, other, units(first, second)) {
             Ok(change) => tables.push(change),
             Err(why) => not_compared.push((table.file.clone(), why)),
         }
@@ -76,8 +82,7 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     let large: BTreeSet<&String> = large.filter(is_in_both).collect();
     let why = "too large, or missing";
     not_compared.extend(large.into_iter().map(|file| (file.clone(), why.to_owned())));
-    let name = first.name.clone();
-    ResultChange { name, side: Side::Both, settings, data, tables, not_compared }
+    (tables, not_compared)
 }
 
 /// The parts of a result that are compared, other than its tables.
@@ -280,7 +285,8 @@ fn key_of<'a>(first: &'a Table, second: &'a Table) -> Result<Option<Vec<&'a str>
 }
 
 /// The rows of two tables by month that can be compared. If the tables have other months, the first and
-/// the last month of each may be whole in one of them and cut in the other: they are left out.
+/// the last month of each may be whole in one of them and cut in the other: they are left out. If each is
+/// of a single month, these are compared.
 ///
 /// # Errors
 /// No common month is left.
@@ -296,6 +302,9 @@ fn of_common_months(tables: [&Table; 2]) -> Result<Option<[Table; 2]>, String> {
         months.iter().flat_map(|own| [own.first(), own.last()]).flatten().copied().collect();
     let is_whole = |month: &&str| !ends.contains(month);
     if !months[0].intersection(&months[1]).any(is_whole) {
+        if let Some(both) = of_single_months(tables) {
+            return Ok(Some(both));
+        }
         let told = |own: &BTreeSet<&str>| match (own.first(), own.last()) {
             (Some(from), Some(to)) if from != to => format!("{from} to {to}"),
             (from, _) => from.copied().unwrap_or_default().to_owned(),
@@ -308,6 +317,27 @@ fn of_common_months(tables: [&Table; 2]) -> Result<Option<[Table; 2]>, String> {
         kept
     };
     Ok(Some(tables.map(kept)))
+}
+
+/// The rows of the only month with jobs in each of two tables, such as the reports of two months: a job
+/// may have begun in an earlier month, in which none ended. Both months are named in each row.
+fn of_single_months(tables: [&Table; 2]) -> Option<[Table; 2]> {
+    let only = |table: &Table| -> Option<String> {
+        let jobs = table.header.iter().position(|name| name == "jobs");
+        let has_jobs = |row: &&Vec<String>| jobs.is_none_or(|place| row[place] != "0");
+        let months: BTreeSet<&String> =
+            table.rows.iter().filter(has_jobs).map(|row| &row[0]).collect();
+        months.first().filter(|_| months.len() == 1).map(|month| (*month).clone())
+    };
+    let (one, other) = only(tables[0]).zip(only(tables[1]))?;
+    let named = if one == other { one.clone() } else { format!("{one} and {other}") };
+    let kept = |table: &Table, month: &String| {
+        let mut kept = table.clone();
+        kept.rows.retain(|row| row[0] == *month);
+        kept.rows.iter_mut().for_each(|row| row[0].clone_from(&named));
+        kept
+    };
+    Some([kept(tables[0], &one), kept(tables[1], &other)])
 }
 
 fn compare_tables(
@@ -522,6 +552,14 @@ mod tests {
             let change = compared(&one, &other);
             assert_eq!((change.rows, change.changed_rows), (common, 0));
         }
+        // Reports of one month each: in March no job ended, and chem has no row in May.
+        let march = ["2024-03,chem,0", "2024-04,chem,4", "2024-04,bio,3"];
+        let first = table("month,account,jobs", &march);
+        let change = compared(&first, &table("month,account,jobs", &["2024-05,bio,5"]));
+        assert_eq!((change.rows, change.changed_rows), (1, 1));
+        assert_eq!(change.cells[0].key, ["2024-04 and 2024-05", "bio"]);
+        assert_eq!((change.cells[0].first.as_str(), change.cells[0].change), ("3", Some(2.0)));
+        assert_eq!(change.only_first, [["2024-04 and 2024-05", "chem"]]);
         // Of five months and six, those in the middle are whole in both.
         let long = ["2024-01,chem,1", "2024-02,chem,1", "2024-03,chem,1", "2024-04,chem,9"];
         let first = table("month,account,jobs", &[&long[..], &whole[1..2]].concat());

@@ -38,7 +38,7 @@ pub mod store;
 mod stored;
 pub mod view;
 
-pub use change::{CellChange, Difference, ResultChange, Side, TableChange, growth};
+pub use change::{ALL_TABLES, CellChange, Difference, ResultChange, Side, TableChange, growth};
 pub use chosen::{ANALYSIS_STEPS, Chosen, LeftOut, read_all, read_analysis};
 pub use compare::compare;
 pub use files::ResultFile;

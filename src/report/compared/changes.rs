@@ -143,7 +143,8 @@ pub fn comparison_table(changes: &[ResultChange]) -> RecordBatch {
             counts.push([0; 5]);
             most.push(String::new());
         }
-        let no_table = change.side == Side::Both && change.tables.is_empty();
+        let is_empty = change.tables.is_empty() && change.not_compared.is_empty();
+        let no_table = change.side == Side::Both && is_empty;
         let others = change.not_compared.iter().map(|(file, why)| (file.as_str(), why.as_str()));
         for (file, why) in others.chain(no_table.then_some(("no table", ""))) {
             results.push(change.name.as_str());

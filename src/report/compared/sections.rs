@@ -11,7 +11,7 @@ use crate::report::findings::NoAnswer;
 use crate::report::headings::heading;
 use crate::report::html::Cell;
 use crate::report::text::{caption, escape};
-use crate::results::{CellChange, Difference, ResultChange, Side, TableChange};
+use crate::results::{ALL_TABLES, CellChange, Difference, ResultChange, Side, TableChange};
 
 /// Changed values of a table that the page holds; `comparison.json` has all of them.
 const CELLS_SHOWN: usize = 500;
@@ -38,6 +38,9 @@ pub(super) fn sections(
         }
         let count = match (changed(one).len() as u64, one.not_compared.len() as u64) {
             (0, 0) => "no table changed".to_owned(),
+            _ if one.not_compared.iter().any(|(file, _)| file == ALL_TABLES) => {
+                "not compared".to_owned()
+            }
             (0, others) => format!("{} not compared", counted(others, "table")),
             (some, 0) => format!("{} changed", counted(some, "table")),
             (some, others) => format!("{} changed, {others} not compared", counted(some, "table")),
