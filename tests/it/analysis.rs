@@ -596,3 +596,30 @@ fn a_job_that_was_requeued_and_finished_is_no_waste() {
         (&"sequence".into(), &1200.0.into())
     );
 }
+
+/// User 1 had 100 processors on the first day, user 2 had 10 on the tenth. With a half-life of a week the
+/// early use still counts most (100 * 2^(-9/7) is 41); after 9 days, half-lives of a day and less leave
+/// at most 100 / 512 of it.
+#[test]
+fn a_log_has_the_places_of_users_under_other_half_lives() {
+    let place = Place::new();
+    let day = 86_400;
+    let job = |id: u32, submit: u32, processors: u32| {
+        format!(
+            "{id} {submit} 0 {day} {processors} -1 -1 {processors} -1 -1 1 {id} 1 -1 -1 -1 -1 -1\n"
+        )
+    };
+    let log = format!("; MaxProcs: 200\n{}{}", job(1, 0, 100), job(2, 9 * day, 10));
+    fs::write(place.path("log.swf"), log).unwrap();
+    place.run(&["ingest", "log.swf", "--lake", "lake"]).ok();
+    place.run(&["fairness", "--lake", "lake", "--cpu", "requested", "--out", "found"]).ok();
+    let table = fs::read_to_string(place.path("found/half-lives.csv")).unwrap();
+    let (header, rows) = table.split_once('\n').unwrap();
+    let lives = [21_600, 86_400, 604_800].map(|life| format!(",place_half_life_s_{life}")).concat();
+    assert_eq!(header, format!("user,place_by_use{lives}"));
+    let places: Vec<Vec<f64>> = rows
+        .lines()
+        .map(|row| row.split(',').map(|cell| cell.parse().unwrap()).collect())
+        .collect();
+    assert_eq!(places, [[1.0, 1.0, 2.0, 2.0, 1.0], [2.0, 2.0, 1.0, 1.0, 2.0]]);
+}

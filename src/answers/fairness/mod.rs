@@ -67,14 +67,20 @@ pub const KIND: Kind<'static> = Kind {
     sentence: Some(answer::sentence),
     figure: Some("fairness-"),
     pages: Some(Pages::Users),
+    captions: &[HALF_LIVES],
     ..Kind::called("fairness", "The heaviest users and their indices")
 };
+
+/// The title of the table of places under other half-lives.
+const HALF_LIVES: (&str, &str) =
+    ("half-lives", "Places of users if use counted half after other times, the heaviest first");
 
 /// The result if memory was charged.
 pub const MEMORY_KIND: Kind<'static> = Kind {
     tables: &[Table::TaskEvents],
     meters: true,
     remarks: &[],
+    captions: &[HALF_LIVES],
     ..Kind::called("fairness-memory", "The heaviest users of memory")
 };
 

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use arrow::record_batch::RecordBatch;
 
-use super::{Found, Show, Wanted, resource, unit_of_value, what_if};
+use super::{Found, Show, Wanted, resource, unit_of_value, unknown, what_if};
+use crate::fairness::gather::By;
 use crate::fairness::history::{Cell, known_name};
 use crate::fairness::series::Series;
 use crate::fairness::suggestions::{Suggestions, load};
@@ -272,6 +273,8 @@ fn suggestions_table(found: &Suggestions) -> RecordBatch {
 /// Number of intervals whose values are converted to a table at a time, to save memory.
 const INTERVALS_AT_ONCE: usize = 32;
 
+/// Stores the values of all indices, the usage and the load by interval, and for a log the places of
+/// users under other half-lives.
 pub fn put_series(found: &Found, files: &mut Files) -> Result<()> {
     let mut rows = files.rows("series", &series_table(found, std::iter::empty()))?;
     for (series, all) in whole_series(found) {
@@ -284,6 +287,15 @@ pub fn put_series(found: &Found, files: &mut Files) -> Result<()> {
     let usage = resource::table(usage_table(found), found.span.plan.meter.resource());
     files.table("usage", &usage)?;
     files.parquet("usage", &usage)?;
+    // Those who run a computing centre choose the half-life.
+    let mut lakes = found.span.clusters.iter().map(|cluster| &cluster.lake);
+    let is_of_users = found.span.plan.by == By::User && unknown(found).is_none();
+    if is_of_users && lakes.all(|lake| lake.source().is_log()) {
+        let places = what_if::half_lives(&found.history)?;
+        if 0 < places.num_rows() {
+            files.table("half-lives", &places)?;
+        }
+    }
     files.table("load", &load_table(found))
 }
 

@@ -1,11 +1,16 @@
-//! `--what-if`: compares the orders of users under several indices, for the same history.
+//! `--what-if`: compares the orders of users under several indices, for the same history; and the
+//! places of the users of a log under other half-lives, which every analysis of a log stores.
+
+use std::cmp::Ordering;
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
 use crate::fairness::history::{History, known_name};
+use crate::fairness::indices;
 use crate::fairness::rank::{kendall, ranks, spearman};
-use crate::fairness::series::Series;
+use crate::fairness::series::{Series, evaluate};
+use crate::faults::Result;
 use crate::results::frame::Frame;
 use crate::units::CpuTime;
 
@@ -72,21 +77,18 @@ pub(crate) fn places(history: &History, series: &[Series]) -> Vec<Shift> {
     let of = |(one, other): (&Series, &Series)| {
         let last = one.intervals().min(other.intervals()).saturating_sub(1);
         let at = Order::at([one, other], last, &first);
-        let count = at.users.len();
-        #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 users")]
-        let place = |rank: f64| count as f64 + 1.0 - rank;
-        let [ranks_one, ranks_other] = at.values.map(|values| ranks(&values));
+        let [places_one, places_other] = at.values.map(|values| places_of(&values));
         let mut places: Vec<Shift> = at
             .users
             .iter()
-            .zip(ranks_one.into_iter().zip(ranks_other))
-            .map(|(&who, (rank_one, rank_other))| Shift {
+            .zip(places_one.into_iter().zip(places_other))
+            .map(|(&who, (place_one, place_other))| Shift {
                 one: one.index.clone(),
                 other: other.index.clone(),
                 user: known_name(&history.people[who].name).map(str::to_owned),
-                place_one: place(rank_one),
-                place_other: place(rank_other),
-                places_up: rank_other - rank_one,
+                place_one,
+                place_other,
+                places_up: place_one - place_other,
             })
             .collect();
         places.sort_by(|one, other| other.places_up.abs().total_cmp(&one.places_up.abs()));
@@ -125,6 +127,62 @@ pub(crate) fn moves(history: &History, series: &[Series]) -> Vec<String> {
         )
     };
     beside.chunk_by(|one, other| one.other == other.other).map(sentence).collect()
+}
+
+/// The place of each user by use, and under each half-life of [`DEFAULT`]; the heaviest user first.
+/// Empty if there is no order: fewer than two users have used something.
+///
+/// # Errors
+/// An index has too many values.
+pub(crate) fn half_lives(history: &History) -> Result<RecordBatch> {
+    let first = first_use(history);
+    let mut all: Vec<Vec<f64>> = Vec::new();
+    for text in DEFAULT {
+        // The values of one index at a time are in memory.
+        let series = evaluate(text, indices::parse(text)?.as_mut(), history)?;
+        let last = series.intervals().checked_sub(1);
+        all.extend(last.and_then(|last| series.heaviness(last)));
+    }
+    let has_used = |&who: &usize| {
+        first[who].is_some() && all.iter().all(|values: &Vec<f64>| values[who].is_finite())
+    };
+    let mut users: Vec<usize> = (0..first.len()).filter(has_used).collect();
+    if users.len() < 2 {
+        users.clear();
+    }
+    let places: Vec<Vec<f64>> = all
+        .iter()
+        .map(|values| places_of(&users.iter().map(|&who| values[who]).collect::<Vec<f64>>()))
+        .collect();
+    let mut order: Vec<usize> = (0..users.len()).collect();
+    let at = |row: usize| places.iter().map(move |own| own[row]);
+    order.sort_by(|&one, &other| at(one).partial_cmp(at(other)).unwrap_or(Ordering::Equal));
+    let name = |row: &usize| known_name(&history.people[users[*row]].name);
+    let mut frame = Frame::default().maybe_text("user", order.iter().map(name));
+    for (text, own) in DEFAULT.iter().zip(&places) {
+        let life = text.split_once("half_life_s=").map_or(A_DAY_S, |(_, seconds)| seconds);
+        let (column, about) = match *text {
+            "metered" => ("place_by_use".to_owned(), "by use; 1 is the heaviest".to_owned()),
+            _ => (
+                format!("place_half_life_s_{life}"),
+                format!("by `{text}`: use counts half after {life} s"),
+            ),
+        };
+        frame = frame
+            .float(&column, order.iter().map(|&row| Some(own[row])))
+            .about(&format!("Place of the user at the end, {about}"));
+    }
+    Ok(frame.batch())
+}
+
+/// The half-life of `condor` if it names none, s.
+const A_DAY_S: &str = "86400";
+
+/// Places by value, 1 for the largest; equal values share the mean of their places.
+fn places_of(values: &[f64]) -> Vec<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 users")]
+    let count = values.len() as f64;
+    ranks(values).into_iter().map(|rank| count + 1.0 - rank).collect()
 }
 
 /// By user, the first shown interval (from 0) with a charge.
