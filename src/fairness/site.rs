@@ -13,7 +13,7 @@
 //!                                                                   User - 'alice':Fairshare=1
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{FairnessError, read_text};
@@ -148,6 +148,7 @@ type Settings = BTreeMap<&'static str, (usize, String)>;
 fn settings(text: &str) -> Result<(Settings, Vec<String>), Wrong> {
     let (mut settings, mut remarks) = (Settings::new(), Vec::new());
     let (mut billed, mut is_told) = (0, false);
+    let mut without_effect: BTreeSet<&str> = BTreeSet::new();
     let lines = whole_lines(text);
     if lines.is_empty() {
         return Err((1, "the file has no settings, such as `PriorityFlags=...`".to_owned()));
@@ -179,16 +180,20 @@ fn settings(text: &str) -> Result<(Settings, Vec<String>), Wrong> {
                     return Err((number, format!("`{key}` is set twice: in line {first} too")));
                 }
             } else if key.to_ascii_lowercase().starts_with("priority") {
-                BESIDE.iter().find(is).ok_or_else(|| {
+                without_effect.insert(BESIDE.iter().find(is).ok_or_else(|| {
                     let known = [&READ[..4], &BESIDE[..]].concat().join(", ");
                     (number, format!("Slurm has no setting `{key}` (known: {known})"))
-                })?;
+                })?);
             }
         }
     }
     if !is_told {
         let defaults = "no setting of fair share: those of Slurm by default are used";
         remarks.push(defaults.to_owned());
+    }
+    if !without_effect.is_empty() {
+        let keys = Vec::from_iter(without_effect).join(", ");
+        remarks.push(format!("not used, as fair-share factors do not depend on it: {keys}"));
     }
     if 0 < billed {
         let why = "usage is what --cpu or --resource says";
@@ -536,6 +541,17 @@ mod tests {
             "Include other.conf\nPartitionName=a TRESBillingWeights=\"CPU=1.0,Mem=0.25G\"\n",
         );
         assert_eq!(rule.unwrap().remarks.len(), 3);
+    }
+
+    #[test]
+    fn settings_without_an_effect_are_named() {
+        let rule = Rule::read(
+            "PriorityDecayHalfLife=7-0\npriorityweightqos=5\nPriorityWeightAge=1000\nPriorityMaxAge=7-0\n",
+        );
+        let said = "not used, as fair-share factors do not depend on it: \
+            PriorityMaxAge, PriorityWeightAge, PriorityWeightQOS";
+        assert_eq!(rule.unwrap().remarks, [said]);
+        assert!(Rule::read("PriorityDecayHalfLife=7-0\n").unwrap().remarks.is_empty());
     }
 
     #[test]
