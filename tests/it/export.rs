@@ -134,6 +134,29 @@ fn a_real_log_is_read_in_every_form() {
     check_forms(&python, &place, &log.to_string_lossy());
 }
 
+/// Promise: evalys, the tool for results of Batsim, reads every field of a log that we export, of all
+/// jobs but those that it leaves out of every log.
+#[test]
+fn evalys_reads_our_logs() {
+    let Ok(python) = std::env::var("JOBFATE_EVALYS_PYTHON") else {
+        return skipped("no Python with evalys (set JOBFATE_EVALYS_PYTHON)");
+    };
+    for name in ["swf/NASA-iPSC-1993-3.1-cln.swf.gz", "slurm/pozidriv.sacct.gz"] {
+        let Some(log) = real_log(name) else { return };
+        let place = Place::new();
+        place.run(&["ingest", &log.to_string_lossy(), "--lake", "lake"]).ok();
+        place.run(&["export", "--lake", "lake", "--as", "swf", "--out", "out"]).ok();
+        let path = place.path("out/log.swf");
+        let said = script(&python, "read_evalys.py", &[&path.to_string_lossy()]);
+        if said.starts_with("SKIPPED") {
+            return skipped(said.trim());
+        }
+        let kept = lines(&place, "out/log.swf").into_iter().skip(1);
+        let kept = kept.filter(|line| line[10].parse::<i64>().unwrap() <= 1).count();
+        assert_eq!(said.trim(), kept.to_string(), "{name}");
+    }
+}
+
 /// A random line of SWF with the values of real logs; optional fields may be missing.
 fn swf_line() -> impl Strategy<Value = [i64; 10]> {
     let maybe = |range: std::ops::Range<i64>| prop_oneof![1 => Just(-1), 4 => range];
