@@ -51,7 +51,8 @@ pub(crate) struct FairnessArgs {
     /// `result.json` has users, machines, clusters and suggestions (with `--what-if` also the place
     /// of each user under each index); `series.csv` and `series.parquet` have every value of every
     /// index, `usage.csv` and `usage.parquet` the usage of each user in each interval, when it was
-    /// charged and when it ran. Each index has a chart as SVG and PNG.
+    /// charged and when it ran. For a log, `half-lives.csv` has the place of each user under other
+    /// half-lives. Each index has a chart as SVG and PNG.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
