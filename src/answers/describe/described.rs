@@ -211,6 +211,7 @@ pub(super) fn of_samples(lake: &Lake, question: Question, mut samples: Samples) 
     };
     let mut censoring = samples.censoring(what);
     censoring.censored_out = censored_out;
+    let assumed = unknown_waits(lake, what, &mut samples);
     let parts = parts_of(&samples, question);
     let ends_known = ends_known(lake, &parts, question);
     let drawn: Vec<&(Part, Counted)> =
@@ -245,13 +246,23 @@ pub(super) fn of_samples(lake: &Lake, question: Question, mut samples: Samples) 
             .collect();
         (summary_table(&summaries, question), Some(curves_table(&parts, question)))
     };
-    let assumed = match what {
-        What::Waiting => assumed_waits(lake, WaitsOf::Tasks(parts[0].1.count(|_| true))),
-        _ => None,
-    };
-    let assumed = assumed.filter(|waits| waits.of_all).map(|waits| waits.note);
     let (ticks, started) = (ticks(&parts, question), started(&parts[0].1, question));
     Described { question, censoring, parts, table, curves, chart, ticks, started, assumed }
+}
+
+/// Drops the waits that the log does not record if it records none of any task that started, and
+/// returns the note that says so.
+fn unknown_waits(lake: &Lake, what: What, samples: &mut Samples) -> Option<String> {
+    if what != What::Waiting {
+        return None;
+    }
+    let has_started = |value: Value| !value.is_unstarted() && !value.is_censored();
+    let all = samples.of(|_| true);
+    let asked = WaitsOf::Tasks(all.count(|_| true), all.count(has_started));
+    let waits = assumed_waits(lake, asked).filter(|waits| waits.of_all)?;
+    let is_known = |value: Value| waits.knows_unstarted && !has_started(value);
+    samples.values.values_mut().for_each(|values| values.retain(is_known));
+    Some(waits.note)
 }
 
 /// What the band of chances does not know.

@@ -331,7 +331,8 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
     let told: Vec<String> = feedback.map(history::of_feedback).collect();
     history.assumptions.extend(told);
     let has_fragmentation = asked.fragmentation;
-    match assumed_waits(lake, WaitsOf::Tasks(history.counts.in_lake)) {
+    let counts = history.counts;
+    match assumed_waits(lake, WaitsOf::Tasks(counts.in_lake, counts.started_in_lake)) {
         Some(waits) if waits.of_all => {
             history.schedule = None;
             history.over_time = None;

@@ -44,6 +44,9 @@ pub struct Counts {
     /// All tasks of the lake, in the replayed part or not.
     #[serde(skip)]
     pub in_lake: u64,
+    /// Those of them that have started.
+    #[serde(skip)]
+    pub started_in_lake: u64,
 }
 
 impl Counts {
@@ -58,5 +61,6 @@ impl Counts {
         self.killed_at_age += part.killed_at_age;
         self.left_out += part.left_out;
         self.in_lake += part.in_lake;
+        self.started_in_lake += part.started_in_lake;
     }
 }

@@ -228,6 +228,7 @@ impl Items {
             all.tasks.reserve_exact(tasks.len());
         }
         tasks.for_each(|view| {
+            all.counts.started_in_lake += u64::from(!view.attempts.is_empty());
             if let Some(recorded) = recorded {
                 recorded.add(view.attempts);
             }
