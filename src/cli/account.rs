@@ -67,6 +67,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
         lake.require(Table::TaskEvents)?;
     }
     let asked = args.plan.asked(&lake)?;
+    super::show_remarks_for_all(&lake);
     let mut files = shown::files(args.answer.out.as_deref(), kind_of(asked.meter).name)?;
     let errand = || Errand::Account(words::write(&args.plan));
     let study = study_of(&lake, windows, (&asked, args.plan.choice, &errand), &args.engine)?;

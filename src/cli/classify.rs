@@ -40,6 +40,7 @@ pub(crate) struct ClassifyArgs {
 pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     super::show_remarks(&lake, args.plan.by.table(), "status unknown");
+    super::show_remarks_for_all(&lake);
     let windows = super::windows(&lake, &args.answer)?;
     let engine = args.engine.sql()?;
     let files = shown::files(args.answer.out.as_deref(), args.plan.by.kind().name)?;

@@ -8,6 +8,7 @@ use crate::cli::shown;
 use jobfate::answers::describe::{DescribePlan, SHARES, described, edges_of, question};
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
+use jobfate::results::kind::STARTS;
 use jobfate::results::shares;
 use jobfate::results::store::Origin;
 use jobfate::schema::Table;
@@ -66,7 +67,9 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<()> {
     if args.plan.what == What::Waiting {
         super::show_remarks(&lake, Table::TaskEvents, "wait ");
         super::show_remarks(&lake, Table::TaskEvents, "no submit time");
+        super::show_remarks(&lake, Table::TaskEvents, STARTS);
     }
+    super::show_remarks_for_all(&lake);
     let mut files = shown::files(args.answer.out.as_deref(), args.plan.what.name())?;
     let engine = args.engine.sql()?;
     let bar = console::Bar::of_work(args.plan.what.name(), "rows");

@@ -51,6 +51,7 @@ pub(crate) fn run(args: &DetectArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let (lineup, plan) = prepare(&args.asked, &lake)?;
+    super::show_remarks_for_all(&lake);
     let settings = settings(&args.asked, &plan, windows);
     let started = jobfate::progress::now();
     let mut files = shown::files(args.answer.out.as_deref(), KIND.name)?;

@@ -18,6 +18,7 @@ use jobfate::digits::{self, counted};
 use jobfate::facts::window::{OpenAttempts, Windows};
 use jobfate::faults::{Code, Hindered, Interrupted, Result, Usage};
 use jobfate::lake::{Lake, reads};
+use jobfate::results::kind::FOR_ALL;
 use jobfate::results::store::Pictures;
 use jobfate::results::view::View;
 use jobfate::schema::Table;
@@ -314,6 +315,14 @@ pub(crate) fn windows_to(lake: &Lake, window_end: Option<i64>) -> Result<Windows
         ))
         .into()),
         chosen => Ok(Windows::of(lake, chosen)),
+    }
+}
+
+/// Warns of what matters for every answer: what a task stands for, and whether the lake has only
+/// some of the rows of the trace.
+pub(crate) fn show_remarks_for_all(lake: &Lake) {
+    for about in FOR_ALL {
+        show_remarks(lake, Table::TaskEvents, about);
     }
 }
 

@@ -45,6 +45,7 @@ pub(crate) fn study<S: Found>(
 ) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
     let windows = super::windows(&lake, args)?.closing(attempts.open_attempts);
+    super::show_remarks_for_all(&lake);
     let mut files = files(args.out.as_deref(), kind.name)?;
     let bar = console::Bar::of_work(kind.name, "rows");
     let studied = study(&lake, windows)?;

@@ -60,6 +60,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let asked = asked(&args.plan, &lake)?;
+    super::show_remarks_for_all(&lake);
     let mut files = shown::files(args.answer.out.as_deref(), KIND.name)?;
     let errand = || Errand::Sweep(words::write(&args.plan), args.plan.harmed);
     let study = study_of(&lake, windows, (&asked, args.plan.choice, &errand), &args.engine)?;

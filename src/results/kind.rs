@@ -16,6 +16,13 @@ pub type Sentence = fn(&Envelope) -> Option<String>;
 /// What the names in a stored result mean, each in one line: a name and its meaning.
 pub type Names = fn(&Envelope) -> Vec<(String, String)>;
 
+/// The first words of the assumptions that matter for every answer: what a task is, and whether the
+/// rows are only some of the trace.
+pub const FOR_ALL: [&str; 2] = ["tasks of several instances", "rows of a joined sample"];
+
+/// The first words of the assumption that tasks started when they were created.
+pub const STARTS: &str = "no start time: started when it was created";
+
 /// A kind of result.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind<'a> {
@@ -31,7 +38,8 @@ pub struct Kind<'a> {
     pub tables: &'static [Table],
     /// Whether it is also made of `task_usage`, if its definition of CPU or memory needs that.
     pub meters: bool,
-    /// The first words of the assumptions that matter for it.
+    /// The first words of the assumptions that matter for it, besides [`FOR_ALL`]; empty if none
+    /// does.
     pub remarks: &'static [&'static str],
     /// Reads an answer as the type of its study, and writes it again.
     pub form: Option<fn(&Value) -> serde_json::Result<Value>>,

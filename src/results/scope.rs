@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::envelope::{Input, Measures, if_it_reads};
-use super::kind::Kind;
+use super::kind::{FOR_ALL, Kind};
 use crate::charts::DAYS_FROM_S;
 use crate::digits::{counted, grouped};
 use crate::lake::Gap;
@@ -50,8 +50,9 @@ pub fn scope(kind: &Kind<'_>, settings: &Value, inputs: &[Input]) -> String {
 /// those about waits if it uses waits or starts.
 fn assumed(kind: &Kind<'_>, inputs: &[Input]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
+    let for_all = if kind.remarks.is_empty() { &[][..] } else { &FOR_ALL };
     for (wording, &count) in inputs.iter().flat_map(|input| &input.remarks) {
-        let is_about = kind.remarks.iter().any(|start| wording.starts_with(start));
+        let is_about = kind.remarks.iter().chain(for_all).any(|start| wording.starts_with(start));
         let said = format!("{wording}: {}", grouped(count));
         if is_about && !all.contains(&said) {
             all.push(said);
@@ -217,6 +218,10 @@ mod tests {
             scope(&Kind { remarks: &["wait "], ..both }, &json!({}), &assumed)
                 .ends_with("; wait unknown: 7")
         );
+        let sample = "rows of a joined sample: totals are not those of the trace";
+        assumed[0].remarks = [(sample.to_owned(), 30)].into();
+        let said = scope(&Kind { remarks: &["wait "], ..both }, &json!({}), &assumed);
+        assert!(said.contains("; rows of a joined sample: totals are not those"), "{said}");
         assert_eq!(
             scope(&Kind { remarks: &[], ..tasks }, &json!({}), &log),
             "task_events: all, 10.0 days"

@@ -13,7 +13,7 @@ mod tables;
 
 use crate::answers::sentences::Ends;
 use crate::results::envelope::Envelope;
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, STARTS};
 use crate::results::shares::{Share, share};
 use crate::schema::Table;
 use crate::studies::meter::{Meter, Resource};
@@ -44,6 +44,7 @@ pub const SHARES: [Share; 2] = [
 /// CPU time.
 const OF_CPU: Kind<'static> = Kind {
     tables: &[Table::JobEvents, Table::TaskEvents],
+    remarks: &["status ", STARTS],
     meters: true,
     sentence: Some(sentence),
     quality: Some(|it| it.found::<AccountAnswer>()?.closed()),

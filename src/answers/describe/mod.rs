@@ -12,7 +12,7 @@ pub(crate) mod step;
 mod tables;
 
 use crate::results::envelope::Envelope;
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, STARTS};
 use crate::results::shares::{Share, share};
 use crate::schema::Table;
 use crate::studies::samples::What;
@@ -41,14 +41,14 @@ const TABLES: &[Table] = &[Table::JobEvents, Table::TaskEvents];
 pub static KINDS: [Kind<'static>; 8] = [
     Kind {
         tables: &[Table::JobEvents],
-        remarks: &["status ", "wait ", "pods deleted"],
+        remarks: &["status ", "wait ", STARTS, "pods deleted"],
         sentence: Some(|it| answer(it)?.durations()),
         figure: Some("job-durations"),
         ..Kind::called("job-durations", "How long jobs last").holding::<DescribeAnswer>()
     },
     Kind {
         tables: &[Table::JobEvents],
-        remarks: &["status ", "wait ", "pods deleted"],
+        remarks: &["status ", "wait ", STARTS, "pods deleted"],
         sentence: Some(|it| answer(it)?.survival()),
         ..Kind::called("job-survival", "How many jobs last longer than a given time")
             .holding::<DescribeAnswer>()
@@ -65,7 +65,7 @@ pub static KINDS: [Kind<'static>; 8] = [
     },
     Kind {
         tables: TABLES,
-        remarks: &["wait "],
+        remarks: &["wait ", STARTS],
         sentence: Some(|it| answer(it)?.waits()),
         ..Kind::called("waiting", "How long tasks wait for their first attempt")
             .holding::<DescribeAnswer>()

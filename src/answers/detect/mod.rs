@@ -13,7 +13,7 @@ mod shift_charts;
 pub(crate) mod step;
 mod tables;
 
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, STARTS};
 use crate::results::shares::{Share, share};
 use crate::schema::Table;
 
@@ -58,6 +58,7 @@ pub const KIND: Kind<'static> = Kind {
         ("detect-flags", "Every flag"),
     ],
     tables: &[Table::TaskEvents],
+    remarks: &["status ", STARTS],
     sentence: Some(|it| it.found::<DetectAnswer>()?.sentence()),
     names: Some(|it| it.found().map(DetectAnswer::names).unwrap_or_default()),
     figure: Some("detect-scores"),

@@ -11,7 +11,7 @@ mod seen;
 mod step;
 mod table;
 
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, STARTS};
 use crate::results::shares::{Share, share};
 use crate::schema::Table;
 
@@ -28,7 +28,7 @@ pub const KIND: Kind<'static> = Kind {
         ("episodes-intervals", "All intervals"),
     ],
     tables: &[Table::JobEvents, Table::TaskEvents, Table::MachineEvents],
-    remarks: &["status ", "wait ", "pods deleted"],
+    remarks: &["status ", "wait ", STARTS, "pods deleted"],
     sentence: Some(|it| it.found::<EpisodesAnswer>()?.sentence()),
     names: Some(|it| it.found().map(EpisodesAnswer::names).unwrap_or_default()),
     figure: Some("episodes-time"),

@@ -16,7 +16,7 @@ pub(crate) mod step;
 mod table;
 mod units;
 
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, STARTS};
 use crate::results::shares::{Share, share};
 
 pub use answer::{LevelChange, LoadAnswer, LoadRow, OfSize, Totals, WholeFrom};
@@ -42,7 +42,7 @@ pub const KIND: Kind<'static> = Kind {
         ("load-intervals", "Load of all groups together"),
         ("load-by-machine", "Load of a sample of machines"),
     ],
-    remarks: &["status ", "wait ", "pods deleted"],
+    remarks: &["status ", "wait ", STARTS, "pods deleted"],
     parts: &[
         ("load-arrivals", "Submissions"),
         ("load-dispersion", "Submissions"),

@@ -13,7 +13,7 @@ mod step;
 mod table;
 mod units;
 
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, STARTS};
 use crate::results::shares::{Share, share};
 use crate::schema::Table;
 
@@ -34,7 +34,7 @@ pub const KIND: Kind<'static> = Kind {
         ("monthly-waits", "Waits and running times by queue and size of the job"),
         ("monthly-months", "All accounts, month by month"),
     ],
-    remarks: &["status ", "wait ", "times ", "run time shorter", "pods deleted"],
+    remarks: &["status ", "wait ", STARTS, "times ", "run time shorter", "pods deleted"],
     sentence: Some(|it| it.found::<MonthlyAnswer>()?.sentence()),
     figure: Some("monthly-use"),
     is_table_last: true,

@@ -11,7 +11,7 @@ use crate::replay::feedback::{Arrivals, Feedback};
 use crate::replay::history::{AtTime, History};
 use crate::replay::journal::Journal;
 use crate::replay::metrics::{GpuFragmentation, GroupRow, JobEnd, Metrics, Moved, Paired};
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, STARTS};
 use crate::schema::Table;
 
 mod absent;
@@ -39,7 +39,7 @@ pub(crate) use words::{explained, in_words, killed, left_out, not_replayed, reco
 pub const KIND: Kind<'static> = Kind {
     captions: &[("replay-seeds", "Seed by seed")],
     tables: &[Table::TaskEvents, Table::MachineEvents],
-    remarks: &["status ", "wait ", "run time shorter", "pods deleted"],
+    remarks: &["status ", "wait ", STARTS, "run time shorter", "pods deleted"],
     sentence: Some(|it| it.found::<ReplayAnswer>()?.sentence()),
     ..Kind::called("replay", "The policies side by side").holding::<ReplayAnswer>()
 };

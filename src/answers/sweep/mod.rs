@@ -16,7 +16,7 @@ pub(crate) mod step;
 mod swept;
 mod tables;
 
-use crate::results::kind::Kind;
+use crate::results::kind::{Kind, STARTS};
 use crate::results::shares::{Share, share};
 use crate::schema::Table;
 
@@ -63,7 +63,7 @@ pub const KIND: Kind<'static> = Kind {
         ("sweep-selection", "The rule chosen on earlier jobs"),
     ],
     tables: &[Table::JobEvents, Table::TaskEvents],
-    remarks: &["status ", "run time shorter", "pods deleted"],
+    remarks: &["status ", STARTS, "run time shorter", "pods deleted"],
     meters: true,
     sentence: Some(|it| it.found::<SweepAnswer>()?.sentence()),
     names: Some(|it| it.found().map(SweepAnswer::names).unwrap_or_default()),

@@ -63,6 +63,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     lake.require(Table::TaskEvents)?;
     let windows = super::windows(&lake, &args.answer)?.closing(args.attempts.open_attempts);
     let files = || shown::files(args.answer.out.as_deref(), KIND.name);
+    super::show_remarks_for_all(&lake);
     let screen = Terminal { form: args.answer.form() };
     step::give(&args.plan, (&lake, windows), &files, args.journal, &screen)
 }

@@ -22,6 +22,10 @@ use crate::sources::rows::Cell;
 /// The trace.
 const SOURCE: Source = Source::Alibaba2017;
 
+/// The remark about a task whose instances may have started later and ended earlier.
+const SEVERAL: &str = "tasks of several instances: a task stands for all of them, which count as \
+    running, each with its request, from the creation of the task to its last change";
+
 /// A parser for one table of the lake.
 pub(in crate::sources) fn parser(
     part: &RawPart,
@@ -86,6 +90,9 @@ pub(super) fn task<'a>(row: Row<'a>, remarks: &mut Remarks) -> Result<Record<'a>
         remarks.add("no start time: started when it was created");
     }
     let instances = row.count(4, "instances")?;
+    if has_begun && 1 < instances {
+        remarks.add(SEVERAL);
+    }
     let (cpu, memory) = (cores(&row)?, amount(&row, 7, "plan_mem")?);
     let life =
         Life::of(Some(create_us), has_begun.then_some(create_us), end.map(|end| (modify_us, end)));

@@ -66,6 +66,20 @@ fn requests_are_those_of_all_instances() {
 }
 
 #[test]
+fn tasks_of_several_instances_and_starts_are_counted() {
+    // The third has not started, and the second has one instance.
+    let text = "10,90,3,1,8,Failed,50,0.25\n10,90,3,2,1,Terminated,50,0.25\n\
+        10,90,3,3,8,Waiting,50,0.25\n10,90,3,4,2,Running,50,0.25\n";
+    let rows = parsed(Source::Alibaba2017, Table::TaskEvents, text);
+    let count = |begin: &str| {
+        let own = rows.notes.remarks.iter().filter(|(said, _)| said.starts_with(begin));
+        own.map(|(_, count)| count).sum::<u64>()
+    };
+    let started = "no start time: started when it was created";
+    assert_eq!((count("tasks of several instances"), count(started)), (2, 3));
+}
+
+#[test]
 fn what_does_not_parse_is_a_reject() {
     for (line, expected) in [
         ("10,90,3,4,8,Failed,50", "2  too_few_columns"),
