@@ -4,6 +4,7 @@
 
 use crate::digits;
 use crate::lake::Lake;
+use crate::results::kind::STARTS;
 use crate::schema::Table;
 
 /// Waits that a log does not record: the jobs count as started when they were submitted.
@@ -17,11 +18,8 @@ pub(crate) struct AssumedWaits {
 }
 
 /// How the remarks about such waits of tasks begin, those before a first attempt.
-pub(crate) const NO_WAIT: [&str; 3] = [
-    "wait unknown",
-    "no submit time: submitted at the start",
-    "no start time: started when it was created",
-];
+pub(crate) const NO_WAIT: [&str; 3] =
+    ["wait unknown", "no submit time: submitted at the start", STARTS];
 
 /// The same for tasks that never started.
 const NEVER_STARTED: &str = "no submit time: submitted at the end";

@@ -39,13 +39,18 @@ const MAP: &str = "[table]\ntimezone = \"UTC\"\n[columns]\njob = \"job\"\nstart 
 
 /// The answers of the commands that show waits: the command, what it says, and its result.
 fn answers(place: &Place) -> Vec<(&'static str, String, Value)> {
-    let commands: [(&'static str, &[&str]); 3] = [
-        ("load", &["load"]),
-        ("monthly", &["monthly"]),
-        ("describe", &["describe", "--what", "waiting"]),
-    ];
+    answers_of(place, &[LOAD, ("monthly", &["monthly"]), DESCRIBE])
+}
+
+/// A command and its arguments.
+type Asked = (&'static str, &'static [&'static str]);
+
+const LOAD: Asked = ("load", &["load"]);
+const DESCRIBE: Asked = ("describe", &["describe", "--what", "waiting"]);
+
+fn answers_of(place: &Place, commands: &[Asked]) -> Vec<(&'static str, String, Value)> {
     let mut all = Vec::new();
-    for (name, args) in commands {
+    for &(name, args) in commands {
         let run = place.run(&[args, &["--format", "json"]].concat()).ok();
         all.push((name, format!("{}{}", run.stderr, run.json()), run.json()));
     }
@@ -89,6 +94,27 @@ fn a_table_without_submit_times_has_no_waits() {
             "{name}: {said}"
         );
         assert!(!result.to_string().contains("\"wait_s_mean\":0"), "{name}: {result}");
+    }
+}
+
+/// Promise: tasks of Alibaba 2017, which have no start, have no waits; those that never started wait.
+#[test]
+fn tasks_without_starts_have_no_waits() {
+    let place = Place::new();
+    let text = "10,90,3,1,2,Terminated,50,0.01\n20,95,3,2,1,Failed,50,0.01\n\
+        30,40,4,1,1,Waiting,50,0.01\n";
+    place.raw("batch_task.csv", text);
+    place.run(&["ingest", "trace/batch_task.csv", "--lake", "lake"]).ok();
+    for (name, said, result) in answers_of(&place, &[LOAD, DESCRIBE]) {
+        let none = "No wait is known: the log records none for any of its 2 tasks";
+        assert!(said.contains(none), "{name}: {said}");
+        assert!(said.contains("tasks of several instances"), "{name}: {said}");
+        for wrong in ["\"wait_s_mean\":0", "\"slowdown_mean\":1"] {
+            assert!(!result.to_string().contains(wrong), "{name}: {result}");
+        }
+        if name == "describe" {
+            assert_eq!(result["rows"][0]["count"], 1, "the task that waits: {result}");
+        }
     }
 }
 

@@ -89,7 +89,7 @@ impl Described {
             table: &self.table,
             json: json!(self.found()),
             settings: settings(&plan, json!({"classes": classes, "windows": windows})),
-            charts: if self.is_constant() {
+            charts: if self.is_constant() || what == What::Waiting && self.assumed.is_some() {
                 Vec::new()
             } else {
                 vec![(kind.name.to_owned(), self.chart.clone())]
