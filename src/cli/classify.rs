@@ -6,8 +6,8 @@ use super::engine::EngineArgs;
 use super::{AnswerArgs, console};
 use crate::cli::shown;
 use jobfate::answers::classify::{
-    Choice, ClassifyPlan, SHARES, add_reasons, answer, classification, reasons, table_of,
-    table_of_reasons,
+    Choice, ClassifyPlan, SHARES, add_reasons, answer, classification, nearly_all, reasons,
+    table_of, table_of_reasons,
 };
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
@@ -57,6 +57,7 @@ pub(crate) fn run(args: &ClassifyArgs) -> Result<()> {
     };
     let choice = Choice { plan, windows };
     console::note(choice.edges(&outcome));
+    nearly_all(&outcome.rows, plan.classes, plan.by.plural()).into_iter().for_each(console::warn);
     let mut answer = answer(&lake, &outcome, choice, &table)?;
     if let Some(rows) = &reasons {
         add_reasons(&mut answer, rows, plan.by);

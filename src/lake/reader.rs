@@ -26,7 +26,7 @@ use super::manifest::{FileEntry, Manifest, TableEntry};
 use super::segment::{Piece, Stretch, range_of_chunk};
 use super::{LakeError, LakeErrorKind};
 use crate::progress::{self, Watch};
-use crate::schema::{Source, Table};
+use crate::schema::{JOINED_SAMPLE, Source, Table};
 
 /// Rows per batch: columns of this length fit into a core's cache.
 const BATCH_ROWS: usize = 1 << 16;
@@ -132,6 +132,11 @@ impl Lake {
             *remarks.entry(wording.as_str()).or_default() += count;
         }
         remarks
+    }
+
+    /// Whether its rows are only some of those of the trace, so that most events of a task are not in it.
+    pub fn is_sample(&self) -> bool {
+        self.remarks(Table::TaskEvents).contains_key(JOINED_SAMPLE)
     }
 
     /// The number of buckets over which jobs are spread.

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::envelope::{Envelope, again};
-use crate::schema::Table;
+use crate::schema::{JOINED_SAMPLE, Table};
 
 /// Says in one sentence what was found, from the whole of a stored result.
 pub type Sentence = fn(&Envelope) -> Option<String>;
@@ -18,7 +18,7 @@ pub type Names = fn(&Envelope) -> Vec<(String, String)>;
 
 /// The first words of the assumptions that matter for every answer: what a task is, and whether the
 /// rows are only some of the trace.
-pub const FOR_ALL: [&str; 2] = ["tasks of several instances", "rows of a joined sample"];
+pub const FOR_ALL: [&str; 2] = ["tasks of several instances", JOINED_SAMPLE];
 
 /// The first words of the assumption that tasks started when they were created.
 pub const STARTS: &str = "no start time: started when it was created";

@@ -12,7 +12,7 @@ use super::kind::{FOR_ALL, Kind};
 use crate::charts::DAYS_FROM_S;
 use crate::digits::{counted, grouped};
 use crate::lake::Gap;
-use crate::schema::Table;
+use crate::schema::{JOINED_SAMPLE, Table};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
@@ -103,6 +103,7 @@ fn joined(names: &[&str]) -> String {
 /// How much of a table there is: `17 of 500 parts, 25.0 hours`.
 fn extent(input: &Input) -> String {
     let parts = match (input.part_count, input.parts_of) {
+        _ if input.remarks.contains_key(JOINED_SAMPLE) => "a sample".to_owned(),
         (Some(has), Some(of)) if has == of => "all".to_owned(),
         (Some(has), Some(of)) => format!("{} of {}", grouped(has), counted(of, "part")),
         (Some(has), None) => counted(has, "part"),
@@ -218,10 +219,11 @@ mod tests {
             scope(&Kind { remarks: &["wait "], ..both }, &json!({}), &assumed)
                 .ends_with("; wait unknown: 7")
         );
-        let sample = "rows of a joined sample: totals are not those of the trace";
-        assumed[0].remarks = [(sample.to_owned(), 30)].into();
+        assumed[0].remarks = [(JOINED_SAMPLE.to_owned(), 30)].into();
         let said = scope(&Kind { remarks: &["wait "], ..both }, &json!({}), &assumed);
-        assert!(said.contains("; rows of a joined sample: totals are not those"), "{said}");
+        let sample =
+            "job_events: a sample, 10.0 days; task_events: all, 10.0 days; rows of a joined";
+        assert!(said.starts_with(sample), "{said}");
         assert_eq!(
             scope(&Kind { remarks: &[], ..tasks }, &json!({}), &log),
             "task_events: all, 10.0 days"

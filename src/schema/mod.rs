@@ -92,6 +92,10 @@ pub const ROW_ID: &str = "row_id";
 /// record the size of each machine.
 pub const SYSTEM_MACHINE: i64 = 1;
 
+/// The remark about the rows of a joined file, which has only some of the rows of its trace.
+pub const JOINED_SAMPLE: &str =
+    "rows of a joined sample: sequences and totals are not those of the trace";
+
 /// The remark of a log that records no capacity: that of the system is inferred from its use.
 pub const CAPACITY_FROM_USE: &str =
     "capacity of the system not recorded: the most processors in use at once";

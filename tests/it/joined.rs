@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
+use jobfate::defaults::Defaults;
 use jobfate::lake::TableEntry;
 use jobfate::schema::{Source, Table};
+use jobfate::studies::outcomes::Classes;
 use proptest::prelude::*;
 
 use super::support::{Place, gzip};
@@ -151,6 +153,21 @@ proptest! {
     fn rows_are_taken_apart_and_kept_once(rows in rows()) {
         check(&rows)?;
     }
+}
+
+/// Promise: outcomes of a sample go by the last event, and what it is stands beside its answers.
+#[test]
+fn a_sample_goes_by_the_last_event() {
+    let place = Place::new();
+    fs::write(place.path("data.csv"), file(&[(1, 0, 1, 5, 6, 2, false)])).unwrap();
+    place.run(&["ingest", "data.csv", "--lake", "lake"]).ok();
+    assert_eq!(Defaults::of(&place.lake()).classes, Classes::Terminal);
+    let run = place.run(&["classify", "--by", "task"]).ok();
+    for said in ["rows of a joined sample", "100.0 % of the tasks are `other`"] {
+        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+    }
+    let run = place.run(&["classify", "--by", "task", "--classes", "terminal"]).ok();
+    assert!(!run.stderr.contains("`other`"), "{}", run.stderr);
 }
 
 #[test]

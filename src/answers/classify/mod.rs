@@ -21,6 +21,7 @@ use crate::schema::Table;
 pub use answer::ClassifyAnswer;
 pub(crate) use answer::Ending;
 pub use counts::classification;
+pub use other::nearly_all;
 pub(crate) use other::{main_parts, waits_first, without_attempt};
 pub use plan::{By, Choice, ClassifyPlan};
 pub use reasons::{add_reasons, reasons, table_of_reasons};

@@ -5,6 +5,7 @@
 //! before the start, several attempts, evicted.
 
 use crate::answers::flow::Way;
+use crate::answers::sentences::percent;
 use crate::studies::outcomes::{Classes, OutcomeRow};
 
 /// A group of jobs or tasks, such as some of those with the outcome `other`.
@@ -39,6 +40,22 @@ fn words(way: Way) -> &'static str {
 /// The same for the text of a sequence.
 pub(super) fn words_of(sequence: &str) -> &'static str {
     words(Way::of(sequence))
+}
+
+/// The share of `other` from which on the outcomes by exact sequence say nothing.
+const NEARLY_ALL: f64 = 0.9;
+
+/// The warning that nearly all of some jobs or tasks, `of`, are `other` by their exact sequence.
+pub fn nearly_all(rows: &[OutcomeRow], classes: Classes, of: &str) -> Option<String> {
+    let others = rows.iter().filter(|row| row.outcome == "other");
+    let share: f64 = others.map(|row| row.share).sum();
+    (classes == Classes::Sequence && NEARLY_ALL <= share).then(|| {
+        format!(
+            "{} of the {of} are `other` by their exact sequence of events: `--classes terminal` goes \
+            by the last event",
+            percent(share)
+        )
+    })
 }
 
 /// Whether a job or task with this sequence still waits for its first attempt.
@@ -128,6 +145,20 @@ mod tests {
         }
         let finished = OutcomeRow { outcome: "finished".to_owned(), ..row("014", 9) };
         assert_eq!(parts(&[finished]), []);
+    }
+
+    #[test]
+    fn outcomes_that_are_nearly_all_other_are_warned_of() {
+        let rows = |share: f64| {
+            [
+                OutcomeRow { share, ..row("4", 996) },
+                OutcomeRow { outcome: "finished".to_owned(), share: 1.0 - share, ..row("014", 4) },
+            ]
+        };
+        let said = nearly_all(&rows(0.996), Classes::Sequence, "jobs").unwrap();
+        assert!(said.starts_with("99.6 % of the jobs are `other` by their exact"), "{said}");
+        assert_eq!(nearly_all(&rows(0.5), Classes::Sequence, "jobs"), None);
+        assert_eq!(nearly_all(&rows(0.996), Classes::Terminal, "jobs"), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::columns::{Form, columns, header};
 use super::python::to_json;
-use crate::schema::Table;
+use crate::schema::{JOINED_SAMPLE, Table};
 use crate::sources::blocks::TextBlock;
 use crate::sources::folder::RawPart;
 use crate::sources::google_2019::Parser;
@@ -19,7 +19,6 @@ use crate::sources::{SourceError, fields};
 
 const SEPARATOR: Option<u8> = Some(b',');
 
-const SAMPLE: &str = "rows of a joined sample: sequences and totals are not those of the trace";
 const EVENT_AGAIN: &str = "repeated events, joined to another usage window: left out";
 const WINDOW_AGAIN: &str = "repeated usage windows, joined to another event: left out";
 const CONTRADICTED: &str = "`event` contradicts `instance_events_type`: the number is used";
@@ -85,11 +84,9 @@ impl Joined {
         self.fields.split_into(self.names.len(), record)?;
         let table = self.inner.table;
         self.write_object(record, table)?;
-        if table == Table::TaskEvents {
-            self.inner.remark(SAMPLE);
-            if self.is_contradicted(record) {
-                self.inner.remark(CONTRADICTED);
-            }
+        self.inner.remark(JOINED_SAMPLE);
+        if table == Table::TaskEvents && self.is_contradicted(record) {
+            self.inner.remark(CONTRADICTED);
         }
         let key = self.key(record, table);
         if !self.seen.insert(key) {
