@@ -576,7 +576,7 @@ fn mapped() {
             include_str!("../../src/sources/propose/ready/pai.toml"),
             "a,i,u,Terminated,10.0,90.0\nb,i,u,Failed,10.0,90.0\nc,i,u,Running,10.0,\nd,i,u,Waiting,10.0,\n",
             Some("0@10 1@10 4@90 0@10 1@10 3@90 0@10 1@10 0@10"),
-            &["CPUs unknown: no CPU time is charged"]
+            &["CPUs unknown: no CPU time is charged", "no submit time: submitted at the start: 3"]
         ),
         table!(
             "Philly: one JSON array; `None` for a time; earlier attempts are assumed to have failed; local time of the site",

@@ -232,7 +232,8 @@ fn times_of(
     let (start_us, end_us) = times(start, end, run_us, submit, remarks);
     let submit_us = submit.map(Instant::first);
     let mut all = Times { submit_us, start_us, end_us, run_us, wait_us, ..Times::default() };
-    let may_begin = fate.is_none_or(Fate::has_begun);
+    let never_ran = row.places[Field::Start as usize].is_some() && all.never_ran(fate, remarks);
+    let may_begin = fate.is_none_or(Fate::has_begun) && !never_ran;
     let may_end = fate.is_none_or(|fate| fate.end().is_some());
     let derives = end_us.is_some() && run_us.is_some();
     let waited_until = submit_us.zip(wait_us).and_then(|(submit, wait)| submit.checked_add(wait));
@@ -250,6 +251,8 @@ fn times_of(
     if may_end {
         all.lengthen(remarks);
     }
+    let column = |field: Field| row.places[field as usize].map(|idx| &row.map.columns[idx].name);
+    all.forget_submit(column(Field::Submit) == column(Field::Start));
     // The wait of what never started is not known to have lasted until its end.
     all.wait_us = wait_us.filter(|_| all.start_us.is_some());
     all.submit(remarks);
@@ -294,9 +297,7 @@ fn record<'a>(
     };
     let times = times_of(row, fate, remarks)?;
     let cpus = row.amount(Field::Cpus)?.map(narrow).filter(|&cpus| 0.0 < cpus);
-    if cpus.is_none() {
-        remarks.add("CPUs unknown: no CPU time is charged");
-    }
+    remarks.add_many("CPUs unknown: no CPU time is charged", u64::from(cpus.is_none()));
     let nodes = row.text(Field::Machines)?.filter(|_| times.life.start_us.is_some());
     Ok(Some(Record {
         job_id,

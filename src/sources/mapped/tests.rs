@@ -147,6 +147,47 @@ fn states_mean_what_the_map_says() {
     );
 }
 
+#[test]
+fn what_ended_without_a_start_and_a_running_time_never_ran() {
+    let columns = |start: &str| {
+        format!(
+            "[columns]\njob='j'\nsubmit={{column='a',unit='s'}}\n{start}end={{column='c',unit='s'}}\nrun={{column='r',unit='s'}}\nstate='s'\ncpus='n'\n{STATES}"
+        )
+    };
+    let map = columns("start={column='b',unit='s'}\n");
+    let derived = "no start time: end minus the run time";
+    let never = "ended before a start: no SCHEDULE";
+    for (row, expected, remarks) in [
+        ("7,1,,9,0,stop,2", "1 SUBMIT, 9 KILL", &[never][..]),
+        ("7,1,,9,0,BAD,2", "1 SUBMIT, 9 FAIL", &[never]),
+        // It ran, or the start is known.
+        ("7,1,,9,3,stop,2", "1 SUBMIT, 6 SCHEDULE, 9 KILL", &[derived]),
+        ("7,1,9,9,0,stop,2", "1 SUBMIT, 9 SCHEDULE, 9 KILL", &[]),
+    ] {
+        check(&map, &format!("j,a,b,c,r,s,n\n{row}\n"), expected, remarks);
+    }
+    // A table without starts says nothing about them.
+    let text = "j,a,c,r,s,n\n7,1,9,0,ok,2\n";
+    check(&columns(""), text, "1 SUBMIT, 9 SCHEDULE, 9 FINISH", &[derived]);
+}
+
+#[test]
+fn a_column_that_is_submission_and_start_gives_no_wait() {
+    let map = format!(
+        "[columns]\njob='j'\nsubmit={{column='a',unit='s'}}\nstart={{column='a',unit='s'}}\nend={{column='c',unit='s'}}\nstate='s'\ncpus='n'\n{STATES}"
+    );
+    let no_wait = "no submit time: submitted at the start";
+    for (row, expected, remarks) in [
+        ("7,5,9,ok,2", "5 SUBMIT, 5 SCHEDULE, 9 FINISH", &[no_wait][..]),
+        ("7,5,,run,2", "5 SUBMIT, 5 SCHEDULE", &[no_wait]),
+        ("7,5,,wait,2", "5 SUBMIT", &[]),
+    ] {
+        check(&map, &format!("j,a,c,s,n\n{row}\n"), expected, remarks);
+    }
+    let rows = read(&map, "j,a,c,s,n\n7,5,9,ok,2\n", Table::TaskEvents);
+    assert_eq!(rows.cell("wait_us", 0), "-");
+}
+
 /// A map of a table with names.
 const NAMED: &str =
     "[columns]\njob='j'\nstart={column='a',unit='s'}\nend={column='b',unit='s'}\nname='n'\n";

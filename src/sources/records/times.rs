@@ -3,6 +3,7 @@
 //! In: times and lengths of time, of which some are missing. Out: the times of the attempt. A time
 //! that follows from others is derived and counted; any other missing time stays missing.
 
+use super::states::Fate;
 use super::{Life, Remarks};
 
 /// The times of a row.
@@ -27,6 +28,15 @@ pub(in crate::sources) struct AttemptTimes {
 }
 
 impl Times {
+    /// Whether a job has ended without a start, although the log has a column of starts, and its run time
+    /// is 0; counted.
+    pub(in crate::sources) fn never_ran(&self, fate: Option<Fate>, remarks: &mut Remarks) -> bool {
+        let has_ended = fate.is_some_and(|fate| fate.end().is_some());
+        let never_ran = has_ended && self.start_us.is_none() && self.run_us == Some(0);
+        remarks.add_many("ended before a start: no SCHEDULE", u64::from(never_ran));
+        never_ran
+    }
+
     /// Derives a missing end or start from the run time, if the attempt may have one.
     pub(in crate::sources) fn fill(
         &mut self,
@@ -53,6 +63,14 @@ impl Times {
         {
             remarks.add("run time longer than from start to end: ended at the start and run time");
             self.end_us = start.checked_add(run);
+        }
+    }
+
+    /// Drops the submit time of what has started if it is from the column of starts, and so says
+    /// nothing about the wait.
+    pub(in crate::sources) fn forget_submit(&mut self, is_of_start: bool) {
+        if is_of_start && self.start_us.is_some() {
+            self.submit_us = None;
         }
     }
 
