@@ -712,9 +712,69 @@ fn a_unit_is_told_by_the_jobs_that_have_ended() {
 
 #[test]
 fn a_table_that_is_not_utf_8_below_its_header_is_said_to_be_so() {
-    let proposal = propose(b"job;start;end;state\n1;5;9;l\xE4uft\n2;5;9;ok\n").unwrap();
+    let text = b"job;start;end;user\n1;5;9;M\xFCller\n2;5;9;anna\n";
+    let proposal = propose(text).unwrap();
+    assert!(proposal.text.contains("CHECK: some cells are not UTF-8, and their rows are rejected"));
     assert!(proposal.text.contains("iconv -f latin1 -t utf-8"), "{}", proposal.text);
-    Map::read(&proposal.text).unwrap();
+    let shown = preview(text, Map::read(&proposal.text).unwrap(), None, 10).unwrap();
+    let are_read: Vec<bool> = shown.rows.iter().map(|row| row.cells.is_ok()).collect();
+    assert_eq!(are_read, [false, true]);
+    // The rows are read if no column of the map has such a cell.
+    let text = b"job;start;end;remark\n1;5;9;M\xFCller\n2;5;9;anna\n";
+    let proposal = propose(text).unwrap();
+    assert!(proposal.text.contains("only in columns that are not used"), "{}", proposal.text);
+    let shown = preview(text, Map::read(&proposal.text).unwrap(), None, 10).unwrap();
+    assert!(shown.rows.iter().all(|row| row.cells.is_ok()));
+}
+
+#[test]
+fn points_between_three_digits_are_no_decimals_where_others_have_commas() {
+    let of = |limits: [&str; 2], other: &str, separator: &str| {
+        let row = |limit: &str, other: &str| format!("1|5|9|{limit}|{other}\n");
+        let text = "job|start|end|Zeitlimit (Min.)|Auslastung\n".to_owned()
+            + &row(limits[0], other)
+            + &row(limits[1], "8");
+        let text = text.replace('|', separator);
+        let proposal = propose(text.as_bytes()).unwrap();
+        let line = proposal.text.lines().find(|line| line.starts_with("time_limit = ")).unwrap();
+        let shown = preview(text.as_bytes(), Map::read(&proposal.text).unwrap(), None, 10).unwrap();
+        let limit_s = shown.rows[1].cells.clone().unwrap()[9].clone();
+        (limit_s, line.split("# CHECK: ").nth(1).unwrap_or_default().to_owned())
+    };
+    // 1,440 min are a day.
+    assert_eq!(
+        of(["60", "1.440"], "32,5", ";"),
+        ("86400".into(), "`1.440` is read as 1440".into())
+    );
+    let (limit_s, check) = of(["60", "1.440"], "32", ";");
+    assert_eq!(limit_s, "86.4");
+    assert_eq!(check, "`1.440` is read as 1.440; with `decimal = \",\"` it is 1440");
+    // Another limit has a point for the decimals.
+    assert_eq!(of(["1.5", "1.440"], "32,5", ";").0, "86.4");
+    assert_eq!(of(["1.5", "1.440"], "32", "\t"), ("86.4".into(), String::new()));
+    assert_eq!(of(["0.5", "0.125"], "32", ";"), ("7.5".into(), String::new()));
+}
+
+#[test]
+fn a_count_is_a_number_and_german_names_are_known() {
+    let of = |node: &str| {
+        let text = format!(
+            "Auftrags-ID;Beginn;Ende;Knoten;Speicherbedarf (GB)\nA-1;5;9;{node};32,5\nA-2;5;9;{node};8\n"
+        );
+        let proposal = propose(text.as_bytes()).unwrap();
+        for line in [
+            "job = \"Auftrags-ID\"",
+            "decimal = \",\"",
+            "memory = { column = \"Speicherbedarf (GB)\", unit = \"GB\" }",
+        ] {
+            assert!(proposal.text.contains(line), "{line} is not in:\n{}", proposal.text);
+        }
+        let shown = preview(text.as_bytes(), Map::read(&proposal.text).unwrap(), None, 10).unwrap();
+        assert!(shown.rows.iter().all(|row| row.cells.is_ok()), "{}", shown.table());
+        proposal.text
+    };
+    assert!(of("n1").contains("machines = \"Knoten\""));
+    assert!(of("2").contains("nodes = \"Knoten\""));
 }
 
 proptest::proptest! {

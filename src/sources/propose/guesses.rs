@@ -1,10 +1,12 @@
 //! What columns may mean, by their names.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use super::columns::{Column, filled};
 use super::words::{NAMES, UNIT_ENDS};
 use crate::sources::map::{Field, Kind};
+use crate::sources::records::patterns::scaled;
 
 /// The proposed meaning of a column.
 pub(super) struct Guess {
@@ -32,7 +34,8 @@ pub(super) fn guesses(columns: &[Column]) -> Vec<Guess> {
     for &(field, names) in &NAMES {
         let of = |name: &str| {
             let (column, unit) = columns.iter().enumerate().find_map(|(idx, column)| {
-                let rest = rest_after(&column.name, name).filter(|_| !taken.contains(&idx))?;
+                let is_open = !taken.contains(&idx) && fits(field, column);
+                let rest = rest_after(&column.name, name).filter(|_| is_open)?;
                 if rest.is_empty() {
                     return Some((idx, None));
                 }
@@ -57,13 +60,48 @@ fn rest_after(column: &str, name: &str) -> Option<String> {
     own.into_iter().find_map(|own| plain(own).strip_prefix(name).map(str::to_owned))
 }
 
-/// Whether a number in a column has a comma for the decimals.
-pub(super) fn has_comma(columns: &[Column], guess: &Guess) -> bool {
-    let is_number = !matches!(guess.field.kind(), Kind::Text);
-    let is_decimal = |cell: &str| {
-        let (whole, part) = cell.split_once(',')?;
-        let all = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-        (all(whole) && !part.is_empty() && all(part)).then_some(())
+/// Whether a column may hold a field: counts are numbers.
+fn fits(field: Field, column: &Column) -> bool {
+    let is_number =
+        |cell: &str| [false, true].iter().any(|&comma| scaled(cell.as_bytes(), 1, comma).is_some());
+    field.kind() != Kind::Count || filled(column).all(is_number)
+}
+
+/// Whether numbers have a comma for the decimals: those of a recognised column; or else those of any
+/// column, unless a recognised one has points for them.
+pub(super) fn are_commas(columns: &[Column], guesses: &[Guess]) -> bool {
+    let numbers = || guesses.iter().filter(|guess| guess.field.kind() != Kind::Text);
+    let cells = || numbers().flat_map(|guess| filled(&columns[guess.column]));
+    if cells().any(has_comma) {
+        return true;
+    }
+    let is_of_numbers = |column: &&Column| {
+        let all =
+            |cell: &str| cell.bytes().all(|byte| byte.is_ascii_digit() || b"-.,".contains(&byte));
+        filled(column).all(all)
     };
-    is_number && filled(&columns[guess.column]).any(|cell| is_decimal(cell).is_some())
+    let has_point = |cell: &str| {
+        cell.contains('.') && !is_grouped(cell) && scaled(cell.as_bytes(), 1, false).is_some()
+    };
+    let mut others = columns.iter().filter(is_of_numbers).flat_map(filled);
+    others.any(has_comma) && !cells().any(has_point)
+}
+
+/// Whether a cell is a number with a comma for the decimals.
+fn has_comma(cell: &str) -> bool {
+    let all = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    cell.split_once(',').is_some_and(|(whole, part)| all(whole) && !part.is_empty() && all(part))
+}
+
+/// Whether a cell is a number whose points may be between groups of three digits: `1.440`.
+pub(super) fn is_grouped(cell: &str) -> bool {
+    let is_of = |group: &str, sizes: RangeInclusive<usize>| {
+        sizes.contains(&group.len()) && group.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let first = |(first, rest): (&str, &str)| {
+        is_of(first, 1..=3)
+            && !first.starts_with('0')
+            && rest.split('.').all(|group| is_of(group, 3..=3))
+    };
+    cell.split_once('.').is_some_and(first)
 }

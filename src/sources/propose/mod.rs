@@ -12,7 +12,7 @@ mod text;
 mod words;
 
 use self::columns::{of_fields, of_json};
-use self::guesses::{guesses, has_comma};
+use self::guesses::{are_commas, guesses};
 use self::text::written;
 use super::mapped::table::is_json;
 use super::records::lines::first_line;
@@ -48,7 +48,6 @@ pub fn propose(begin: &[u8]) -> Result<Proposal, String> {
             .to_owned());
     }
     let guesses = guesses(&columns);
-    let is_comma =
-        separator != Some(b',') && guesses.iter().any(|guess| has_comma(&columns, guess));
+    let is_comma = separator != Some(b',') && are_commas(&columns, &guesses);
     Ok(written(separator, &columns, &guesses, is_comma))
 }

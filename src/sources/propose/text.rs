@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::Proposal;
 use super::columns::{Column, filled};
-use super::guesses::{Guess, has, plain};
+use super::guesses::{Guess, has, is_grouped, plain};
 use super::words::{FATE_WORDS, MISSING_WORDS, NO_JOB, PATTERNS, doubt};
 use crate::sources::map::{Field, Kind, Map};
 use crate::sources::mapped::{stamp_of, whole};
@@ -27,18 +27,16 @@ pub(super) fn written(
     guesses: &[Guess],
     is_comma: bool,
 ) -> Proposal {
-    let lines: Vec<Line> =
-        guesses.iter().map(|guess| line_of(columns, guesses, guess, is_comma)).collect();
+    let line = |guess: &Guess| {
+        let Line { text, check } = line_of(columns, guesses, guess, is_comma);
+        let points = || doubt_of_points(&columns[guess.column], guess.field, (separator, is_comma));
+        Line { text, check: check.or_else(points) }
+    };
+    let lines: Vec<Line> = guesses.iter().map(line).collect();
     let mut text = String::from(
         "# Which column is what. Lines with CHECK hold something that had to be assumed.\n\n",
     );
-    let is_odd = |cell: &String| cell.contains(char::REPLACEMENT_CHARACTER);
-    if columns.iter().any(|column| column.cells.iter().any(is_odd)) {
-        text.push_str(
-            "# CHECK: some cells are not UTF-8; convert the table first if they matter, for example with\n\
-            # `iconv -f latin1 -t utf-8`.\n\n",
-        );
-    }
+    text.push_str(not_utf_8(columns, guesses));
     text.push_str("[table]\n");
     match separator {
         None | Some(b',') => {}
@@ -87,6 +85,39 @@ pub(super) fn written(
     }
     let checks = text.matches("CHECK:").count();
     Proposal { text, checks }
+}
+
+/// What to do about cells that are not UTF-8. Rows that have one in a column of the map are rejected.
+fn not_utf_8(columns: &[Column], guesses: &[Guess]) -> &'static str {
+    let is_odd = |cell: &String| cell.contains(char::REPLACEMENT_CHARACTER);
+    let has_odd = |column: &Column| column.cells.iter().any(is_odd);
+    if guesses.iter().any(|guess| has_odd(&columns[guess.column])) {
+        "# CHECK: some cells are not UTF-8, and their rows are rejected. Convert the table first, for\n\
+        # example with `iconv -f latin1 -t utf-8`.\n\n"
+    } else if columns.iter().any(has_odd) {
+        "# Some cells are not UTF-8, but only in columns that are not used.\n\n"
+    } else {
+        ""
+    }
+}
+
+/// What to check in a column of numbers with points that may be between groups of three digits.
+fn doubt_of_points(
+    column: &Column,
+    field: Field,
+    (separator, is_comma): (Option<u8>, bool),
+) -> Option<String> {
+    if matches!(field.kind(), Kind::Text | Kind::Time) {
+        return None;
+    }
+    let cell = filled(column).find(|cell| is_grouped(cell))?;
+    let whole = cell.replace('.', "");
+    if is_comma {
+        return Some(format!("`{cell}` is read as {whole}"));
+    }
+    // A table with semicolons is often from a program that writes 1440 so.
+    (separator == Some(b';'))
+        .then(|| format!("`{cell}` is read as {cell}; with `decimal = \",\"` it is {whole}"))
 }
 
 /// A text in quotes, as in TOML.

@@ -6,7 +6,7 @@ use super::super::map::Field;
 pub(super) const NAMES: [(Field, &str); 24] = [
     (
         Field::Job,
-        "jobid jobidraw jid job jobnummer jobnr jobkennung auftragsnummer auftragsnr auftrag id \
+        "jobid jobidraw jid job jobnummer jobnr jobkennung auftragsnummer auftragsnr auftragsid auftragid auftragskennung auftrag id \
         jobname nr nummer",
     ),
     (
@@ -47,7 +47,11 @@ pub(super) const NAMES: [(Field, &str); 24] = [
         "cpus cpu cores cpucores cpucount corecount ncpus alloccpus reqcpus processors nproc numcpus \
         cpunum numcoresalloc numcores cnumr slots kerne cpukerne prozessoren anzahlkerne",
     ),
-    (Field::Memory, "memory mem reqmem ram memreq memalloc speicher arbeitsspeicher hauptspeicher"),
+    (
+        Field::Memory,
+        "memory mem reqmem ram memreq memalloc speicher \
+        arbeitsspeicher hauptspeicher speicherbedarf hauptspeicherbedarf arbeitsspeicherbedarf",
+    ),
     (
         Field::Gpus,
         "gpus gpu gpucount gpucards ngpus numgpus gpunum numgpusalloc gpuanzahl grafikkarten",
@@ -68,7 +72,11 @@ pub(super) const NAMES: [(Field, &str); 24] = [
     (Field::Cluster, "cluster rechner"),
     (Field::Priority, "priority prio prioritaet"),
     (Field::Nodes, "nodes nnodes numnodes nodenum numnodesalloc nnumr knoten anzahlknoten"),
-    (Field::Machines, "nodelist host hostname machine machineid hosts knotenliste maschine"),
+    (
+        Field::Machines,
+        "nodelist host hostname machine machineid hosts knotenliste maschine \
+        knoten nodes knotenname",
+    ),
 ];
 
 /// Units, each with the endings of column names for it.
@@ -118,11 +126,11 @@ pub(super) const FATE_WORDS: [(&str, &str); 7] = [
     (
         "failed",
         "failed failure fail error timeout outofmemory oom oomkilled deadline fehlgeschlagen \
-        fehler fehlerhaft zeitueberschreitung gescheitert",
+        fehler fehlerhaft zeitueberschreitung speicherueberlauf abgestuerzt gescheitert",
     ),
     (
         "killed",
-        "cancelled canceled killed aborted deleted interrupted abgebrochen storniert geloescht \
+        "cancelled canceled killed aborted deleted interrupted abbruch abgebrochen storniert geloescht \
         gestoppt",
     ),
     ("evicted", "preempted evicted requeued verdraengt"),
