@@ -269,4 +269,32 @@ mod tests {
             parsed(Source::Swf, Table::MachineEvents, "; MaxProcs: -1\n").block.row_ids.is_empty()
         );
     }
+
+    #[test]
+    fn the_size_of_the_system_is_a_whole_number_or_left_out() {
+        for (value, expected) in [
+            ("1024", Some("1024")),
+            ("1,024", Some("1024")),
+            ("1,163,212 cores", Some("1163212")),
+            ("128, of two kinds", Some("128")),
+            ("1.024", None),
+            ("1,02", None),
+            ("1,0244", None),
+            ("1024,512", None),
+            ("1k", None),
+            ("many", None),
+        ] {
+            let text = format!("; MaxProcs: {value}\n");
+            let found = parsed(Source::Swf, Table::MachineEvents, &text);
+            let rows = found.block.row_ids.len();
+            let capacity = (0 < rows).then(|| found.cell("cpu_capacity", 0));
+            assert_eq!(capacity.as_deref(), expected, "{value}");
+            let remarks: Vec<u64> = found.notes.remarks.into_values().collect();
+            assert_eq!(remarks, vec![1; usize::from(expected.is_none())], "{value}");
+        }
+        let both = "; MaxProcs: ?\n; MaxNodes: 64\n";
+        let found = parsed(Source::Swf, Table::MachineEvents, both);
+        assert_eq!(found.cell("cpu_capacity", 0), "64");
+        assert_eq!(found.notes.remarks.len(), 1);
+    }
 }

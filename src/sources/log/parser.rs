@@ -233,16 +233,17 @@ impl<F: LineFormat> LogParser<F> {
     }
 
     /// Adds the system as one machine, if the header gives its size.
-    fn machine(&self, rows: &mut RowBlock) {
+    fn machine(&mut self, rows: &mut RowBlock) {
         let value_of = |name: &str| {
             let (_, value) = self.notes.header.iter().find(|(key, _)| key == name)?;
             Some(value.as_str())
         };
-        let processors = |name| -> Option<f32> {
-            let digits = value_of(name)?.split(|byte: char| !byte.is_ascii_digit()).next()?;
-            crate::sources::fields::careful_f32(digits.as_bytes()).filter(|&count| 0.0 < count)
-        };
-        if let Some(processors) = processors("MaxProcs").or_else(|| processors("MaxNodes")) {
+        let told = ["MaxProcs", "MaxNodes"].map(|name| value_of(name).unwrap_or_default());
+        let are_missing = |value: &str| matches!(value, "" | "-1");
+        let odd = told.iter().filter(|value| !are_missing(value) && grouped(value).is_none());
+        let odd = odd.count() as u64;
+        let known = told.into_iter().filter_map(grouped).find(|&count| 0.0 < count);
+        if let Some(processors) = known {
             let cells = [
                 Cell::I64(0),
                 Cell::I64(1),
@@ -253,6 +254,7 @@ impl<F: LineFormat> LogParser<F> {
             ];
             rows.push_row(row_id(self.part, 1), &cells);
         }
+        self.notes.remark(ODD_SIZE, odd);
     }
 }
 
@@ -307,6 +309,30 @@ impl<F: LineFormat> PartParser for LogParser<F> {
         }
         std::mem::take(&mut self.notes)
     }
+}
+
+/// The remark about a size of the system that cannot be read.
+const ODD_SIZE: &str = "`MaxProcs` or `MaxNodes` of the header is not a number: left out";
+
+/// The number that a value of the header begins with, which may have commas between groups of three
+/// digits: `128 (one cabinet)`, `1,024`. `None` for `1.5`, `1k` and what has other groups.
+fn grouped(value: &str) -> Option<f32> {
+    let begin = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let (first, mut rest) = value.split_at(begin(value));
+    let mut digits = first.to_owned();
+    while let Some(group) = rest.strip_prefix(',').filter(|group| begin(group) == 3) {
+        if 3 < first.len() {
+            return None;
+        }
+        digits.push_str(&group[..3]);
+        rest = &group[3..];
+    }
+    let goes_on = match rest.as_bytes() {
+        [b',' | b'.' | b'\'', next, ..] => next.is_ascii_digit(),
+        [next, ..] => next.is_ascii_alphabetic() || *next == b'_',
+        [] => false,
+    };
+    if goes_on { None } else { crate::sources::fields::careful_f32(digits.as_bytes()) }
 }
 
 /// The events of a job, and the assumptions that were made.
