@@ -13,11 +13,19 @@ use crate::sources::reject::RejectReason;
 pub(super) const ALONE: &str =
     "pods known only from changes: each is a separate job without requests";
 
+/// The remark about pods that ended without a start, of which the log has the time before.
+const UNSTARTED: &str = "pods that ended without a start in the log: no SCHEDULE";
+
+/// The same for pods of which the log has only the end.
+const STARTED_BEFORE: &str = "pods that started before the log: length of the attempt unknown";
+
 /// A pod as its changes describe it: one attempt, and its node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Change {
     pub(super) attempt: Attempt,
     node: Option<String>,
+    /// Whether the log has its creation, or that it waited.
+    has_waited: bool,
 }
 
 impl Change {
@@ -30,7 +38,7 @@ impl Change {
         let remarks = &mut self.attempt.remarks;
         remarks.push(ALONE);
         if self.attempt.start_us.is_none() && self.attempt.end.is_some() {
-            remarks.push("pods that started before the log: length of the attempt unknown");
+            remarks.push(if self.has_waited { UNSTARTED } else { STARTED_BEFORE });
         }
         (pod, self.attempt)
     }
@@ -102,8 +110,9 @@ impl Changes {
         let name = name?.filter(|name| !name.is_empty());
         let name = name.ok_or(("name", RejectReason::EmptyMandatory))?;
         let key = [namespace?.unwrap_or_default(), name, uid].map(str::to_owned);
-        let Change { attempt, node } = self.0.entry(key).or_default();
+        let Change { attempt, node, has_waited } = self.0.entry(key).or_default();
         attempt.learn(step, at_us);
+        *has_waited |= matches!(step, Step::Submit);
         if matches!(step, Step::End(..)) {
             *node = node.take().or(host.map(str::to_owned));
         }

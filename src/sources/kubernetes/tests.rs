@@ -430,6 +430,22 @@ fn events_and_requests_are_put_together_by_pod() {
     .map(|line| line.to_string())
     .join("\n");
     assert_eq!(history(&text), "1 SUBMIT, 4 SCHEDULE, 30 KILL");
+    // A pod without a binding: the log has its creation, or only its end.
+    let created = request("create", "", 4, 201).to_string();
+    let evicted = request("create", "eviction", 10, 201).to_string();
+    for (text, expected, remark) in [
+        (
+            format!("{created}\n{evicted}\n"),
+            "4 SUBMIT, 10 EVICT",
+            "pods that ended without a start",
+        ),
+        (format!("{evicted}\n"), "10 SUBMIT, 10 EVICT", "pods that started before the log"),
+    ] {
+        assert_eq!(history(&text), expected);
+        let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
+        let mut remarks = rows.notes.remarks.keys();
+        assert!(remarks.any(|said| said.starts_with(remark)), "{:?}", rows.notes.remarks);
+    }
     // A request with the pod as its answer.
     let mut shows = request("update", "status", 40, 200);
     shows["responseObject"] =
