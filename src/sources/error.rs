@@ -51,8 +51,8 @@ pub enum SourceErrorKind {
     /// Reading failed half-way.
     #[error("reading failed")]
     Read(#[source] io::Error),
-    /// There is no such folder.
-    #[error("there is no such folder")]
+    /// There is no such file or folder.
+    #[error("there is no such file or folder")]
     NoFolder,
     /// The format is not recognised; what was seen.
     #[error("the kind of trace cannot be recognised: {0}")]

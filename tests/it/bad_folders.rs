@@ -40,7 +40,7 @@ fn no_such_folder() {
         --- stdout
         --- stderr
         error: could not read `trace`
-        cause: there is no such folder
+        cause: there is no such file or folder
         hint: give the folder that holds `job_events/`, `task_events/`, ...
     ");
     assert_snapshot!(place.run(&["verify", "trace"]).text(), @r"
@@ -48,7 +48,7 @@ fn no_such_folder() {
         --- stdout
         --- stderr
         error: could not read `trace`
-        cause: there is no such folder
+        cause: there is no such file or folder
         hint: give the folder that holds `job_events/`, `task_events/`, ...
     ");
     place.part("job_events", 0, LINE);

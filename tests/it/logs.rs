@@ -194,7 +194,7 @@ fn what_cannot_be_told_is_refused_with_a_way_out() {
         (&["trace"], 3, "it contains several logs: other.swf, small.swf", "give the path of"),
         (&["trace", "--source", "gwf"], 3, "it contains no gwf log", "give the path of"),
         (&["empty"], 3, "it contains no table of the trace", "job_events"),
-        (&["nowhere.swf"], 4, "there is no such folder", "give the folder"),
+        (&["nowhere.swf"], 4, "there is no such file or folder", "give the folder"),
         (&["trace/small.swf", "--source", "google-2011"], 3, "it is a file", "give the folder"),
         (&["trace/small.swf", "--source", "gwf"], 3, "no line has the 29 fields", "--source"),
         (&["trace/small.swf", "--source", "rumen"], 3, "no line has the shape of", "--source"),
