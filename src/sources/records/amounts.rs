@@ -180,10 +180,25 @@ const GPU_NUMBER: &[u8] = b"7696487";
 
 impl Gpus<'_> {
     /// Notes if they are of several models.
-    pub(in crate::sources) fn tell_mixed(&self, remarks: &mut Remarks) {
+    fn tell_mixed(&self, remarks: &mut Remarks) {
         if self.are_mixed {
             remarks.add("GPUs of several models: counted together, model unknown");
         }
+    }
+
+    /// The GPUs of a list of Slurm. If they are requested, `had` is the list of what the job got, without
+    /// GPUs: it got none if that lists CPU and memory, and else all. It is empty if the job has not
+    /// started. GPUs of several models are counted.
+    pub(in crate::sources) fn allocated(self, had: &[u8], remarks: &mut Remarks) -> Self {
+        if 0 < self.count && !had.is_empty() {
+            if [&b"cpu"[..], b"mem"].iter().all(|name| in_list(had, name).is_some()) {
+                remarks.add("GPUs requested, but not in AllocTRES: counted as none");
+                return Self { count: 0, model: None, are_mixed: false };
+            }
+            remarks.add("GPUs not in AllocTRES: those of ReqTRES");
+        }
+        self.tell_mixed(remarks);
+        self
     }
 
     /// Multiplies the GPUs of a request of Slurm by its nodes, and returns whether their number is

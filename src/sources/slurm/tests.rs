@@ -363,6 +363,33 @@ fn counts_in_lists_are_read_or_rejected() {
     }
 }
 
+#[test]
+fn gpus_that_were_requested_and_not_allocated_are_none() {
+    let read = |lists: &str| {
+        let at = "2024-01-01T00:00:00Z";
+        let header = "JobID|State|Start|End|NNodes|ReqTRES|AllocTRES|AllocGRES";
+        let text = format!("{header}\n7|FAILED|{at}|{at}|1|{lists}\n");
+        let rows = parsed(Source::Slurm, Table::TaskEvents, &text);
+        let remarks = rows.notes.remarks.keys().filter(|said| said.contains("AllocTRES"));
+        let remark = remarks.copied().next();
+        (rows.cell("gpu_request", 0), rows.cell("gpu_model", 0), remark)
+    };
+    let (none, of_request) = (
+        "GPUs requested, but not in AllocTRES: counted as none",
+        "GPUs not in AllocTRES: those of ReqTRES",
+    );
+    for (lists, gpus, model, remark) in [
+        ("cpu=4,gres/gpu:v100=3|cpu=4,mem=10G,node=1|", "0", "-", Some(none)),
+        ("cpu=4,gres/gpu:v100=3|cpu=4|", "3", "v100", Some(of_request)),
+        ("cpu=4,gres/gpu:v100=3|cpu=4,mem=10G,node=1|gpu:v100:2", "2", "v100", None),
+        ("cpu=4,gres/gpu:v100=3||", "3", "v100", None),
+        ("cpu=4,gres/gpu:v100=3|cpu=4,mem=10G,gres/gpu=2|", "2", "-", None),
+        ("cpu=4|cpu=4,mem=10G,node=1|", "-", "-", None),
+    ] {
+        assert_eq!(read(lists), (gpus.into(), model.into(), remark), "{lists}");
+    }
+}
+
 /// Promise: the command that the program gives to paste exports columns that are read, with the
 /// free text at the end, and is the same everywhere.
 #[test]

@@ -75,13 +75,14 @@ pub(super) fn gpus<'a>(
     nodes: Option<i32>,
     remarks: &mut Remarks,
 ) -> Result<(Option<f32>, Option<&'a str>), Fault> {
-    for column in [Col::AllocTres, Col::ReqTres, Col::AllocGres, Col::ReqGres] {
+    for column in [Col::AllocTres, Col::AllocGres, Col::ReqTres, Col::ReqGres] {
         let bad = |reason| (column.name(), reason);
         if let Some(mut gpus) = gpus_in_list(row.raw(column)).map_err(bad)? {
             if column == Col::ReqGres && !gpus.of_all_nodes(row.raw(column), nodes, remarks) {
                 return Ok((None, None));
             }
-            gpus.tell_mixed(remarks);
+            let had = if column == Col::ReqTres { row.raw(Col::AllocTres) } else { b"" };
+            gpus = gpus.allocated(had, remarks);
             let text = |name| careful_text(name).ok_or(bad(RejectReason::BadValue));
             return Ok((Some(float(gpus.count)), gpus.model.map(text).transpose()?));
         }
@@ -124,9 +125,8 @@ pub(super) fn cpu_time_us(
 
 /// The array, the element and the heterogeneous job of `123_4`, `123_[5-9%2]` or `123+0`.
 pub(super) fn array(name: &str, remarks: &mut Remarks) -> [Cell<'static>; 3] {
-    if name.contains("_[") {
-        remarks.add("records of several array elements: each counts as one job");
-    }
+    let several = u64::from(name.contains("_["));
+    remarks.add_many("records of several array elements: each counts as one job", several);
     if let Some((job, element)) = name.split_once('_') {
         let element = element.parse().ok().filter(|&element: &i32| 0 <= element);
         return [whole(job.as_bytes()).into(), element.into(), Cell::Missing];
