@@ -97,6 +97,16 @@ pub(super) fn check_cpu(cpu: Option<f32>, life: &Life, remarks: &mut Remarks) {
     }
 }
 
+/// Counts a task that stands for several instances, which may have started later and ended earlier.
+pub(super) fn count_several(instances: i32, remarks: &mut Remarks) {
+    if 1 < instances {
+        remarks.add(
+            "tasks of several instances: a task stands for all of them, which count as running, each \
+            with its request, from the start of the task to its end",
+        );
+    }
+}
+
 /// The total amount of all instances, from the amount of each.
 pub(super) fn of_all(each: Option<f32>, instances: i32) -> Option<f32> {
     each.map(|each| each * float(instances))

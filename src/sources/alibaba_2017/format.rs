@@ -7,7 +7,7 @@ use crate::schema::{Source, Table};
 use crate::sources::SourceError;
 use crate::sources::alibaba::files::Kind;
 use crate::sources::alibaba::requests::{Request, Requests};
-use crate::sources::alibaba::{STATES, check_cpu, of_all};
+use crate::sources::alibaba::{STATES, check_cpu, count_several, of_all};
 use crate::sources::folder::RawPart;
 use crate::sources::part::PartParser;
 use crate::sources::records::fields::Fields;
@@ -21,10 +21,6 @@ use crate::sources::rows::Cell;
 
 /// The trace.
 const SOURCE: Source = Source::Alibaba2017;
-
-/// The remark about a task whose instances may have started later and ended earlier.
-const SEVERAL: &str = "tasks of several instances: a task stands for all of them, which count as \
-    running, each with its request, from the creation of the task to its last change";
 
 /// A parser for one table of the lake.
 pub(in crate::sources) fn parser(
@@ -40,7 +36,8 @@ pub(in crate::sources) fn parser(
         _ => Requests::default(),
     };
     let (kind, instances) = (Kind::of_jobs(SOURCE, begin), Instances::default());
-    let rows = Rows { fields: Fields::default(), kind, requests, instances };
+    let are_alone = part.beside.is_none();
+    let rows = Rows { fields: Fields::default(), kind, requests, instances, are_alone };
     Ok(Box::new(RecordParser::new(rows, part, Vec::new())))
 }
 
@@ -56,6 +53,8 @@ struct Rows {
     kind: Kind,
     requests: Requests,
     instances: Instances,
+    /// Whether the other of the two tables is missing.
+    are_alone: bool,
 }
 
 impl RecordFormat for Rows {
@@ -71,13 +70,13 @@ impl RecordFormat for Rows {
             Kind::Instances => {
                 instances::instance(row, &mut self.instances, &self.requests, remarks)
             }
-            _ => task(row, remarks).map(Some),
+            _ => task(row, self.are_alone, remarks).map(Some),
         }
     }
 }
 
 /// A task, with all its instances as one.
-pub(super) fn task<'a>(row: Row<'a>, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
+fn task<'a>(row: Row<'a>, are_alone: bool, remarks: &mut Remarks) -> Result<Record<'a>, Fault> {
     let time = |idx, column, remarks: &mut Remarks| match row.raw(idx) {
         b"" => Err((column, RejectReason::EmptyMandatory)),
         text => signed_time_us(text, column, remarks),
@@ -90,8 +89,8 @@ pub(super) fn task<'a>(row: Row<'a>, remarks: &mut Remarks) -> Result<Record<'a>
         remarks.add("no start time: started when it was created");
     }
     let instances = row.count(4, "instances")?;
-    if has_begun && 1 < instances {
-        remarks.add(SEVERAL);
+    if are_alone && has_begun {
+        count_several(instances, remarks);
     }
     let (cpu, memory) = (cores(&row)?, amount(&row, 7, "plan_mem")?);
     let life =

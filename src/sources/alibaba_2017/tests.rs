@@ -256,7 +256,10 @@ fn a_folder_of_tables_is_one_trace_and_a_table_alone_is_one_too() {
         ("1.5".into(), "-".into())
     );
     assert_eq!(found.notes.remarks["CPU request unknown: no CPU time is charged"], 1);
-    assert_eq!(of(Table::JobEvents).history(), "0 SUBMIT, 0 SCHEDULE, 90 FINISH");
+    let jobs = of(Table::JobEvents);
+    assert_eq!(jobs.history(), "0 SUBMIT, 0 SCHEDULE, 90 FINISH");
+    // A task of the lake is one instance.
+    assert!(jobs.notes.remarks.keys().all(|said| !said.starts_with("tasks of several instances")));
     for alone in [&tasks, &instances] {
         let trace = open_trace(alone, None, None).unwrap();
         assert_eq!((trace.source, trace.parts.len()), (Source::Alibaba2017, 2), "{alone:?}");

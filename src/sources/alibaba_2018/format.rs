@@ -6,7 +6,7 @@ use super::names::{self, TaskName};
 use crate::schema::{Source, Table};
 use crate::sources::alibaba::files::Kind;
 use crate::sources::alibaba::requests::{Request, Requests};
-use crate::sources::alibaba::{self, STATES, check_cpu, of_all};
+use crate::sources::alibaba::{self, STATES, check_cpu, count_several, of_all};
 use crate::sources::folder::RawPart;
 use crate::sources::part::PartParser;
 use crate::sources::records::fields::Fields;
@@ -131,6 +131,7 @@ fn task<'a>(
     let mut record = record(named, remarks)?;
     if are_alone {
         remarks.add("only the latest state of a task is recorded: earlier tries are missing");
+        count_several(record.life.start_us.map_or(0, |_| instances), remarks);
     }
     check_cpu(cpu, &record.life, remarks);
     record.task_index = match named.name {
