@@ -123,11 +123,11 @@ mod tests {
             waits_of(&remarked, asked, "task").map(|waits| (waits.of_all, waits.note))
         };
         let created = [("no start time: started when it was created", 1200)];
-        let none = "No wait is known: the log records none for any of its 1,200 tasks";
+        let said = "No wait is known: the log records none for any of its 1,200 tasks";
         let (of_all, note) = of(&created, WaitsOf::Tasks(1500, 1200)).unwrap();
-        assert!(of_all && note.starts_with(&format!("{none} that started, which")), "{note}");
+        assert!(of_all && note.starts_with(&format!("{said} that started, which")), "{note}");
         let (of_all, note) = of(&created, WaitsOf::Tasks(1200, 1200)).unwrap();
-        assert!(of_all && note.starts_with(&format!("{none}, which")), "{note}");
+        assert!(of_all && note.starts_with(&format!("{said}, which")), "{note}");
         assert!(of(&created, WaitsOf::Attempts(1200)).unwrap().0);
         // 300 of those that started have a wait.
         let (of_all, note) = of(&created, WaitsOf::Tasks(1800, 1500)).unwrap();
