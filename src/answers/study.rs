@@ -47,8 +47,8 @@ pub trait Plan: Serialize + DeserializeOwned + Default {
     /// Checks that the options can be combined.
     ///
     /// # Errors
-    /// They cannot be combined; the text gives the reason.
-    fn check(&self) -> Result<(), String> {
+    /// They cannot be combined; the text gives the options and the reason.
+    fn check(&self) -> Result<(), Usage> {
         Ok(())
     }
 
@@ -56,8 +56,8 @@ pub trait Plan: Serialize + DeserializeOwned + Default {
     /// later, and one section may ask several questions.
     ///
     /// # Errors
-    /// The options cannot be combined; the text gives the reason.
-    fn check_alone(&self) -> Result<(), String> {
+    /// The options cannot be combined; the text gives the options and the reason.
+    fn check_alone(&self) -> Result<(), Usage> {
         Ok(())
     }
 

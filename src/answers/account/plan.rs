@@ -88,11 +88,11 @@ impl Plan for AccountPlan {
         self.choice = CpuChoice { cpu: definitions.cpu, classes: definitions.classes };
     }
 
-    fn check_alone(&self) -> Result<(), String> {
+    fn check_alone(&self) -> Result<(), Usage> {
         let repeated = repeated(&self.group_by);
         let twice = repeated
             .map(|name| format!("--group-by gives two columns `{name}`: name each key once"));
-        twice.map_or_else(|| self.check_resource(), Err)
+        twice.map_or_else(|| self.check_resource(), |text| Err(Usage(text)))
     }
 }
 
@@ -104,7 +104,7 @@ impl AccountPlan {
     /// record a group or the memory that jobs used.
     pub fn asked(&self, lake: &Lake) -> Result<Asked, Usage> {
         let (classes, groups) = (self.choice.classes, self.groups());
-        self.check_alone().map_err(Usage)?;
+        self.check_alone()?;
         let meter = self.meter(lake)?;
         groups.iter().try_for_each(|&group| check_group(lake, group))?;
         Ok(Asked { meter, classes, groups, ..Asked::default() })
@@ -117,10 +117,12 @@ impl AccountPlan {
     }
 
     /// Refuses the definition of another resource.
-    fn check_resource(&self) -> Result<(), String> {
+    fn check_resource(&self) -> Result<(), Usage> {
         let refused = |option: &str| {
             let name = self.resource.name();
-            Err(format!("--{option} is for --resource {option}, and this is --resource {name}"))
+            let text =
+                format!("--{option} is for --resource {option}, and this is --resource {name}");
+            Err(Usage(text))
         };
         let cpu = self.choice.cpu;
         match self.resource {

@@ -67,9 +67,8 @@ impl Plan for DescribePlan {
         self.classes = definitions.classes;
     }
 
-    fn check_alone(&self) -> Result<(), String> {
-        let checked = Self::check_alone(self).and_then(|()| question(self).map(drop));
-        checked.map_err(|wrong| wrong.to_string())
+    fn check_alone(&self) -> Result<(), Usage> {
+        Self::check_alone(self).and_then(|()| question(self).map(drop))
     }
 
     /// One plan for each `what`.

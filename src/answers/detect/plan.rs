@@ -102,13 +102,13 @@ pub struct DetectAsked {
 }
 
 impl Plan for DetectAsked {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Usage> {
         if TRUTHS_MAX < self.truth.len() {
-            return Err(format!("--truth: at most {TRUTHS_MAX} values"));
+            return Err(Usage(format!("--truth: at most {TRUTHS_MAX} values")));
         }
         if self.work == Work::Measured && self.progress == ProgressModel::Linear {
             let text = "--work is for --progress siblings, and this is --progress linear";
-            return Err(text.to_owned());
+            return Err(Usage(text.to_owned()));
         }
         Ok(())
     }
@@ -316,7 +316,7 @@ pub fn prepare(asked: &DetectAsked, lake: &Lake) -> Result<(Lineup, DetectPlan)>
         replacement: asked.replacement,
         ..DetectPlan::of(lineup.detectors.clone())
     };
-    asked.check().map_err(Usage)?;
+    asked.check()?;
     if asked.phase.is_some() && !lake.has_column(Table::TaskEvents, "phase") {
         let source = lake.source();
         return Err(Usage(format!("--phase: jobs of {source} have no phases")).into());

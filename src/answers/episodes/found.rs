@@ -42,7 +42,7 @@ pub struct Episodes {
 /// # Errors
 /// There is no `task_events`, there are too many intervals, or a table cannot be read.
 pub fn episodes(lake: &Lake, windows: Windows, plan: &EpisodesPlan) -> Result<Episodes> {
-    plan.check().map_err(Usage)?;
+    plan.check()?;
     lake.require(Table::TaskEvents)?;
     let length = plan.length(lake, windows);
     let plan = &EpisodesPlan { interval: Some(length), ..plan.clone() };

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::answers::load::Length;
 use crate::answers::study::Plan;
 use crate::facts::window::Windows;
+use crate::faults::Usage;
 use crate::lake::Lake;
 use crate::studies::episodes::Rule;
 use crate::studies::load::span_of;
@@ -48,7 +49,7 @@ impl Default for EpisodesPlan {
 }
 
 impl Plan for EpisodesPlan {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Usage> {
         let wrong = if self.times == 0 {
             "--times 0 lets every interval stand out: give 1 or more"
         } else if TIMES_MAX < self.times {
@@ -60,7 +61,7 @@ impl Plan for EpisodesPlan {
         } else {
             return Ok(());
         };
-        Err(wrong.to_owned())
+        Err(Usage(wrong.to_owned()))
     }
 }
 

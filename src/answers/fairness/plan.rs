@@ -256,8 +256,8 @@ impl Plan for FairnessPlan {
         self.cpu = definitions.cpu;
     }
 
-    fn check(&self) -> Result<(), String> {
-        check(self).map_err(|wrong| wrong.to_string())
+    fn check(&self) -> Result<(), Usage> {
+        check(self)
     }
 }
 
@@ -339,8 +339,8 @@ pub struct Until {
     pub open_attempts: OpenAttempts,
 }
 
-pub(crate) fn check(plan: &FairnessPlan) -> Result<()> {
-    let wrong = |text: String| Err(Usage(text).into());
+pub(crate) fn check(plan: &FairnessPlan) -> Result<(), Usage> {
+    let wrong = |text: String| Err(Usage(text));
     let is_days = |days: f64| days.is_finite() && (0.0..=36_500.0).contains(&days);
     for (flag, days) in [
         ("--from", Some(plan.from)),

@@ -103,25 +103,25 @@ impl Plan for LoadPlan {
         self.classes = definitions.classes;
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Usage> {
         let has_largest = matches!(self.by, Some(By::User | By::Account | By::Qos));
         if self.groups != GROUPS && !has_largest {
-            return Err("--groups is for --by user, account and qos".to_owned());
+            return Err(Usage("--groups is for --by user, account and qos".to_owned()));
         }
         if self.groups < 1 {
-            return Err("--groups 0 leaves no group: give 1 or more".to_owned());
+            return Err(Usage("--groups 0 leaves no group: give 1 or more".to_owned()));
         }
         if self.resource == Some(Resource::Gpu) && self.fragmentation {
             let text = "--fragmentation is about CPU and memory, and this is --resource gpu; \
             `jobfate replay --fragmentation` shows that of GPUs";
-            return Err(text.to_owned());
+            return Err(Usage(text.to_owned()));
         }
         match self.resource {
             Some(resource) if resource != Resource::Memory => {
                 let name = resource.name();
                 let text =
                     format!("--memory is for --resource memory, and this is --resource {name}");
-                if self.memory == UsedMemory::default() { Ok(()) } else { Err(text) }
+                if self.memory == UsedMemory::default() { Ok(()) } else { Err(Usage(text)) }
             }
             _ => Ok(()),
         }
@@ -154,7 +154,7 @@ impl UsedMemory {
 /// # Errors
 /// There are too many intervals, no `task_events`, or the lake does not record what the plan needs.
 pub(in crate::answers) fn asked(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Asked> {
-    plan.check().map_err(Usage)?;
+    plan.check()?;
     lake.require(Table::TaskEvents)?;
     let at = Intervals::at_multiples(span_of(lake, windows), plan.interval.micros());
     // Only the Google traces have priority bands.

@@ -58,7 +58,7 @@ pub(super) fn lack(lake: &Lake) -> Option<String> {
 pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Months> {
     let wrong = |text: String| Err(Usage(text).into());
     lake.require(Table::TaskEvents)?;
-    plan.check().map_err(Usage)?;
+    plan.check()?;
     let calendar = Calendar::of(lake, plan.timezone.as_ref());
     let (Some(calendar), None) = (calendar, lack(lake)) else {
         let why = lack(lake).unwrap_or_default();

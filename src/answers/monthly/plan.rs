@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::answers::load::Length;
 use crate::answers::study::{Definitions, Plan};
 use crate::answers::words::maybe;
-use crate::faults::Result;
+use crate::faults::{Result, Usage};
 use crate::sources::zone::Zone;
 use crate::studies::ledger::CpuDefinition;
 
@@ -65,7 +65,7 @@ impl Plan for MonthlyPlan {
         self.cpu = definitions.cpu;
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Usage> {
         let wrong = match self.cpu {
             Some(CpuDefinition::Published) => {
                 "`published` CPU time is known per job, not over time; give --cpu measured, \
@@ -77,6 +77,6 @@ impl Plan for MonthlyPlan {
             _ if self.users == 0 => "--users 0 leaves no user: give 1 or more",
             _ => return Ok(()),
         };
-        Err(wrong.to_owned())
+        Err(Usage(wrong.to_owned()))
     }
 }

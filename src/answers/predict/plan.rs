@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::answers::load::Length;
 use crate::answers::study::Plan;
 use crate::answers::words::texts;
-use crate::faults::Result;
+use crate::faults::{Result, Usage};
 use crate::studies::predict::rules::Predictor;
 
 /// What is predicted by.
@@ -65,11 +65,11 @@ impl Default for PredictPlan {
 }
 
 impl Plan for PredictPlan {
-    fn check_alone(&self) -> Result<(), String> {
+    fn check_alone(&self) -> Result<(), Usage> {
         if self.rules.contains(&Predictor::HazardEvents) && self.age.is_none() {
             let text = "`hazard-events` predicts jobs that run, and --age says when: give for \
                 example --age 1h";
-            return Err(text.to_owned());
+            return Err(Usage(text.to_owned()));
         }
         Ok(())
     }

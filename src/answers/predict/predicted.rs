@@ -10,7 +10,7 @@ use crate::answers::load::Length;
 use crate::answers::study::Plan;
 use crate::digits;
 use crate::facts::window::Windows;
-use crate::faults::{Result, Usage};
+use crate::faults::Result;
 use crate::lake::Lake;
 use crate::results::frame::Frame;
 use crate::results::kind::Kind;
@@ -41,7 +41,7 @@ pub fn predicted(lake: &Lake, windows: Windows, plan: &PredictPlan) -> Result<Pr
         }
     }
     let asks_tasks = rules.contains(&Predictor::HazardEvents);
-    plan.check_alone().map_err(Usage)?;
+    plan.check_alone()?;
     let mut past = Past::read(lake, windows, plan.age.map_or(0, Length::micros))?;
     if asks_tasks {
         past.progress = Some(Progress::read(lake, windows, &past.steps)?);

@@ -185,7 +185,7 @@ pub struct ReplayPlan {
 }
 
 impl Plan for ReplayPlan {
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Usage> {
         self.check()
     }
 }
@@ -195,19 +195,19 @@ impl ReplayPlan {
     ///
     /// # Errors
     /// They cannot be combined; the text gives the reason.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), Usage> {
         if self.cluster.is_some() && self.overcommit.is_some() {
-            return Err("`overcommit` cannot be used with `cluster`".to_owned());
+            return Err(Usage("`overcommit` cannot be used with `cluster`".to_owned()));
         }
         if self.cluster.is_some() && self.machines < 1.0 {
-            return Err("`machines` cannot be used with `cluster`".to_owned());
+            return Err(Usage("`machines` cannot be used with `cluster`".to_owned()));
         }
         if let Some(Err(error)) = self.cluster.as_ref().map(|spec| spec.build(self.seed)) {
-            return Err(format!("--cluster: {error}"));
+            return Err(Usage(format!("--cluster: {error}")));
         }
         let is_again = |&at: &usize| self.arrivals[..at].contains(&self.arrivals[at]);
         if let Some(at) = (0..self.arrivals.len()).find(is_again) {
-            return Err(format!("--arrivals names `{}` twice", self.arrivals[at]));
+            return Err(Usage(format!("--arrivals names `{}` twice", self.arrivals[at])));
         }
         Ok(())
     }

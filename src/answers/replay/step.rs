@@ -89,7 +89,7 @@ pub fn give(
     has_journal: bool,
     screen: &dyn Screen,
 ) -> Result<()> {
-    plan.check().map_err(Usage)?;
+    plan.check()?;
     let policies = policies(&plan.policies, lake)?;
     let policies: Vec<&(String, PolicyPlan)> = policies.iter().collect();
     let first = first_setting(plan, (lake, windows), &policies, screen)?;

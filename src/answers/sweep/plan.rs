@@ -132,22 +132,22 @@ impl Plan for SweepPlan {
         self.choice = CpuChoice { cpu: definitions.cpu, classes: definitions.classes };
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Usage> {
         let usual = Self::default();
         let rules = rules_of(self);
         let has_own_grid = |rule: &RuleGrid| rule.rule != Rule::Events || rule.is_given;
         if self.thresholds != usual.thresholds && rules.iter().all(has_own_grid) {
-            return Err("--thresholds is for the rule `events` without thresholds of its own, \
-                which --rules does not name"
-                .to_owned());
+            let text = "--thresholds is for the rule `events` without thresholds of its own, \
+                which --rules does not name";
+            return Err(Usage(text.to_owned()));
         }
         Ok(())
     }
 
     /// An analysis fills in the number of resamplings after it has read its file.
-    fn check_alone(&self) -> Result<(), String> {
+    fn check_alone(&self) -> Result<(), Usage> {
         if self.seed != Self::default().seed && self.bootstrap == 0 {
-            return Err("--seed is for --bootstrap, which is not given".to_owned());
+            return Err(Usage("--seed is for --bootstrap, which is not given".to_owned()));
         }
         Ok(())
     }
@@ -318,8 +318,8 @@ pub(crate) fn parse_rounds(text: &str) -> Result<usize, String> {
 /// # Errors
 /// The lake does not record the groups, or an option has no effect.
 pub fn asked(plan: &SweepPlan, lake: &Lake) -> Result<Asked> {
-    plan.check().map_err(Usage)?;
-    plan.check_alone().map_err(Usage)?;
+    plan.check()?;
+    plan.check_alone()?;
     plan.group_by.map_or(Ok(()), |group| check_group(lake, group))?;
     let days = plan.train_until;
     #[expect(
