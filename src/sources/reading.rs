@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use thiserror::Error;
+
 use super::SourceError;
 use super::map::Map;
 use super::mask::Mask;
@@ -116,14 +118,19 @@ impl fmt::Display for UserFrom {
     }
 }
 
-impl FromStr for UserFrom {
-    type Err = String;
+/// The text does not say what counts as the user of a pod.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is neither `namespace` nor `label:KEY`")]
+pub struct UserFromError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for UserFrom {
+    type Err = UserFromError;
+
+    fn from_str(text: &str) -> Result<Self, UserFromError> {
         match text.strip_prefix("label:") {
             Some(key) if !key.is_empty() => Ok(Self::Label(key.to_owned())),
             None if text == "namespace" => Ok(Self::Namespace),
-            _ => Err(format!("`{text}` is neither `namespace` nor `label:KEY`")),
+            _ => Err(UserFromError(text.to_owned())),
         }
     }
 }

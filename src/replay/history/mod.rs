@@ -30,7 +30,7 @@ pub use self::assumptions::{of_estimates, of_feedback, of_gpus, of_late_changes,
 pub use self::counts::Counts;
 pub use self::machines::{Fleet, fleet};
 pub use self::over_time::{AtTime, OverTime};
-pub use self::overcommit::Overcommit;
+pub use self::overcommit::{Overcommit, OvercommitError};
 pub use self::plan::{HistoryPlan, KilledTasks, RerunWork};
 pub use self::recorded::History;
 pub use self::schedule::Schedule;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
+use thiserror::Error;
 
 use super::numbers::units;
 use crate::facts::tasks::Attempt;
@@ -25,16 +26,19 @@ pub enum Overcommit {
     Factor(f64),
 }
 
-impl FromStr for Overcommit {
-    type Err = String;
+/// The text is not a factor of the capacities.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is not a factor from 0.01 to 100, and not `{RECORDED}`")]
+pub struct OvercommitError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Overcommit {
+    type Err = OvercommitError;
+
+    fn from_str(text: &str) -> Result<Self, OvercommitError> {
         let factor = text.parse().ok().filter(|factor| (0.01..=100.0).contains(factor));
         match text {
             RECORDED => Ok(Self::Recorded),
-            _ => factor.map(Self::Factor).ok_or_else(|| {
-                format!("`{text}` is not a factor from 0.01 to 100, and not `{RECORDED}`")
-            }),
+            _ => factor.map(Self::Factor).ok_or_else(|| OvercommitError(text.to_owned())),
         }
     }
 }
@@ -250,5 +254,8 @@ mod tests {
         for text in ["", "Recorded", "0", "-1", "NaN", "inf", "101"] {
             text.parse::<Overcommit>().unwrap_err();
         }
+        let error: &dyn std::error::Error = &"101".parse::<Overcommit>().unwrap_err();
+        let said = "`101` is not a factor from 0.01 to 100, and not `recorded`";
+        assert_eq!(error.to_string(), said);
     }
 }

@@ -369,7 +369,11 @@ fn a_pod_is_told_with_what_it_asked_for_and_whose_it_is() {
     let user_from = Some("label:team".parse::<UserFrom>().unwrap());
     part.reading = std::sync::Arc::new(Reading { user_from, ..Reading::default() });
     assert_eq!(parsed_part(&part).cell("user", 0), "ada");
-    assert!("label:".parse::<UserFrom>().is_err() && "team".parse::<UserFrom>().is_err());
+    for text in ["label:", "team"] {
+        let error: &dyn std::error::Error = &text.parse::<UserFrom>().unwrap_err();
+        let said = format!("`{text}` is neither `namespace` nor `label:KEY`");
+        assert_eq!(error.to_string(), said);
+    }
 }
 
 #[test]
