@@ -44,7 +44,7 @@ pub(crate) fn run(args: &AboutArgs) -> Result<()> {
         .collect();
     let about = json!({
         "program": jobfate::PROGRAM, "source": lake.source().name(), "tables": tables,
-        "gaps": lake.gaps(), "windows": Windows::of(&lake, None), "queries": queries,
+        "gaps": lake.gaps(), "windows": Windows::of(&lake), "queries": queries,
     });
     Ok(console::data(&format!("{about}\n"))?)
 }

@@ -105,7 +105,7 @@ pub(crate) fn study_of(
         console::note(text);
     }
     let thresholds = asked.rules.iter().flat_map(|rule| rule.grid.iter().copied()).collect();
-    let settings = Settings { windows, thresholds };
+    let settings = Settings::new(windows, thresholds);
     let facts = engine.facts(lake, &of_facts::queries_of_study(lake, asked), &settings)?;
     Ok(of_facts::study(&facts, lake, windows, asked))
 }

@@ -15,7 +15,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use jobfate::charts::{ChartFormat, Look};
 use jobfate::digits::{self, counted};
-use jobfate::facts::window::{OpenAttempts, Windows};
+use jobfate::facts::window::{EarlyEnd, OpenAttempts, Windows};
 use jobfate::faults::{Code, Hindered, Interrupted, Result, Usage};
 use jobfate::lake::{Lake, reads};
 use jobfate::results::kind::FOR_ALL;
@@ -305,17 +305,11 @@ pub(crate) fn windows(lake: &Lake, args: &AnswerArgs) -> Result<Windows> {
 
 /// The windows with a chosen end.
 pub(crate) fn windows_to(lake: &Lake, window_end: Option<i64>) -> Result<Windows> {
-    let last = Windows::of(lake, None);
-    let last_us = last.job_end_us.max(last.task_end_us);
-    match window_end {
-        Some(end) if end < last_us => Err(Usage(format!(
-            "--window-end {} is before the last event, at {} s",
-            micros_to_seconds(end),
-            micros_to_seconds(last_us)
-        ))
-        .into()),
-        chosen => Ok(Windows::of(lake, chosen)),
-    }
+    let refused = |early: EarlyEnd| {
+        let [end, last] = [early.end_us, early.last_us].map(micros_to_seconds);
+        Usage(format!("--window-end {end} is before the last event, at {last} s")).into()
+    };
+    Windows::ending(lake, window_end).map_err(refused)
 }
 
 /// Warns of what matters for every answer: what a task stands for, and whether the lake has only

@@ -154,7 +154,7 @@ fn settings(args: &QueryArgs, lake: &Lake) -> Result<Settings> {
     let windows = super::windows(lake, &args.answer)?.closing(args.attempts.open_attempts);
     let given = args.thresholds.as_ref();
     let thresholds = given.map_or_else(|| THRESHOLDS.to_vec(), |grid| grid.0.clone());
-    Ok(Settings { windows, thresholds })
+    Ok(Settings::new(windows, thresholds))
 }
 
 fn engine(args: &QueryArgs) -> Result<SqlEngine> {

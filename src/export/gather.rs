@@ -58,7 +58,7 @@ pub(super) fn gather(
         has_zero: false,
         first_us: None,
     };
-    let windows = Windows::of(lake, None);
+    let windows = Windows::of(lake);
     let rows = lake.expect_rows(&[Table::TaskEvents]);
     let mut number = 0;
     for bucket in 0..lake.bucket_count() {

@@ -365,7 +365,7 @@ fn micros_to_whole_seconds(micros: i64) -> u64 {
 
 /// Counts attempts without an end event: those whose job has ended, and those that are open.
 fn count_open_attempts(tally: &mut Tally, lake: &Lake, known: &Known, histories: &Histories) {
-    let window_end_us = Windows::of(lake, None).task_end_us;
+    let window_end_us = Windows::of(lake).task_end_us;
     let (mut closed, mut open) = (0, 0);
     for (entity, &(job_id, _)) in histories.ids.iter().enumerate() {
         let Some(start_us) = open_since(histories.events(entity)) else { continue };
@@ -402,7 +402,7 @@ fn count_windows(tally: &mut Tally, lake: &Lake, known: &Known, batches: &[Recor
     if !rows.is_sorted() {
         rows.sort_unstable();
     }
-    let window_end_us = Windows::of(lake, None).task_end_us;
+    let window_end_us = Windows::of(lake).task_end_us;
     for (start, _, stop, id) in rows {
         let latest = ends.entry(id).or_insert(i64::MIN);
         overlapping += u64::from(start < *latest);

@@ -119,7 +119,7 @@ pub fn join_system<T>(
 
 /// The most processors in use at once; `None` if no attempt requests any.
 fn most_in_use(lake: &Lake) -> Result<Option<f32>, FactError> {
-    let windows = Windows::of(lake, None);
+    let windows = Windows::of(lake);
     let changes = (0..lake.bucket_count()).into_par_iter().map(|bucket| {
         let mut changes: Vec<(i64, f32)> = Vec::new();
         Tasks::read(lake, bucket, windows, Usage::Skip)?.for_each(|task| {

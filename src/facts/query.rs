@@ -76,11 +76,19 @@ pub fn names() -> Vec<&'static str> {
 
 /// The inputs of a query besides the lake.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Settings {
     /// When and how open jobs and attempts are closed.
     pub windows: Windows,
     /// Thresholds of events.
     pub thresholds: Vec<i64>,
+}
+
+impl Settings {
+    /// These windows and thresholds, which count events.
+    pub fn new(windows: Windows, thresholds: Vec<i64>) -> Self {
+        Self { windows, thresholds }
+    }
 }
 
 impl Query {

@@ -9,13 +9,14 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::FactError;
 use super::events::{Event, Histories, i32_column, i64_column};
 
 use crate::lake::Lake;
 use crate::schema::{EventType, ROW_ID, Source, Table};
-use crate::units::MICROS_PER_SECOND;
+use crate::units::{MICROS_PER_SECOND, micros_to_seconds};
 
 /// End of the window of the whole 2011 trace (600 s and 29 days), as published:
 /// 2,506,200 s.
@@ -55,6 +56,7 @@ pub(crate) fn gaps_us(lake: &Lake, table: Table) -> Vec<[i64; 2]> {
 
 /// When open jobs and attempts are closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Windows {
     /// End of the window for `job_events`, µs.
     pub job_end_us: i64,
@@ -64,6 +66,21 @@ pub struct Windows {
     pub first_us: i64,
     /// How an attempt without a recorded end is closed.
     pub open_attempts: OpenAttempts,
+}
+
+/// A chosen end of the window is before the last event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the end of the window, {} s, is before the last event, at {} s",
+    micros_to_seconds(*end_us),
+    micros_to_seconds(*last_us)
+)]
+#[non_exhaustive]
+pub struct EarlyEnd {
+    /// The chosen end, µs.
+    pub end_us: i64,
+    /// The last event, µs; for the whole trace of 2011 the published end.
+    pub last_us: i64,
 }
 
 /// When an attempt without a recorded end is closed.
@@ -80,6 +97,7 @@ pub struct Windows {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum OpenAttempts {
     /// At the end of its job; at the window's end if the job is open
     #[default]
@@ -105,15 +123,32 @@ impl fmt::Display for OpenAttempts {
 }
 
 impl Windows {
-    /// The windows of a lake; `chosen` (µs) overrides both ends.
-    pub fn of(lake: &Lake, chosen: Option<i64>) -> Self {
-        let end = |table| chosen.unwrap_or_else(|| end_of(lake, table));
+    /// The windows of a lake.
+    pub fn of(lake: &Lake) -> Self {
         Self {
-            job_end_us: end(Table::JobEvents),
-            task_end_us: end(Table::TaskEvents),
+            job_end_us: end_of(lake, Table::JobEvents),
+            task_end_us: end_of(lake, Table::TaskEvents),
             first_us: lake.source().first_time_us(),
             open_attempts: OpenAttempts::default(),
         }
+    }
+
+    /// The windows of a lake, which both end at `chosen`, µs, if it is given.
+    ///
+    /// # Errors
+    /// The chosen end is before the last event, and would cut history short.
+    pub fn ending(lake: &Lake, chosen: Option<i64>) -> Result<Self, EarlyEnd> {
+        let windows = Self::of(lake);
+        let last_us = windows.job_end_us.max(windows.task_end_us);
+        match chosen {
+            Some(end_us) if end_us < last_us => Err(EarlyEnd { end_us, last_us }),
+            chosen => Ok(windows.with_end(chosen)),
+        }
+    }
+
+    /// The same windows, which both end at `chosen`, µs, if it is given.
+    pub(crate) fn with_end(self, chosen: Option<i64>) -> Self {
+        chosen.map_or(self, |end_us| Self { job_end_us: end_us, task_end_us: end_us, ..self })
     }
 
     /// The same windows, with attempts without an end event closed in this way.

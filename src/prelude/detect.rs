@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{Error, on_progress, watched, window_end};
-use crate::facts::window::Windows;
+use super::{Error, on_progress, watched, window_end, windows};
 use crate::lake::Lake;
 use crate::progress::{Progress, Watch};
 use crate::replay::detect::progress::ProgressModel;
@@ -62,7 +61,7 @@ impl DetectQuestion<'_> {
         self
     }
 
-    /// The smallest group, by finished tasks, that is included; 10 by default.
+    /// The smallest group, by finished tasks, that is included, at least 1; 10 by default.
     pub fn tasks_min(mut self, tasks_min: usize) -> Self {
         self.plan.tasks_min = tasks_min;
         self
@@ -91,7 +90,7 @@ impl DetectQuestion<'_> {
     /// As [`run`](Self::run).
     pub fn run_with(&self, mut take: impl FnMut(&[FlagRow])) -> Result<DetectOutcome, Error> {
         let lake = watched(self.lake, self.watch.as_ref());
-        let windows = Windows::of(&lake, self.window_end_us);
+        let windows = windows(&lake, self.window_end_us)?;
         detect(&lake, windows, &self.plan, |flags| {
             take(flags);
             Ok::<(), Error>(())

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::facts::FactError;
+use crate::facts::window::EarlyEnd;
 use crate::fairness::FairnessError;
 use crate::fairness::gather::GatherError;
 use crate::faults::Fault;
@@ -37,9 +38,33 @@ pub enum Error {
     /// A generated trace could not be written.
     #[error(transparent)]
     Synth(#[from] SynthError),
-    /// An invalid setting.
-    #[error("{0}")]
-    Setting(String),
+    /// A setting that its question cannot use.
+    #[error("the setting `{setting}` is refused")]
+    Setting {
+        /// The setting: the method of the question that sets it.
+        setting: &'static str,
+        /// Why.
+        #[source]
+        why: SettingError,
+    },
+}
+
+/// Why a question cannot use a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SettingError {
+    /// The window ends too early.
+    #[error(transparent)]
+    EarlyEnd(#[from] EarlyEnd),
+    /// A sweep without a rule.
+    #[error("there is no kill rule to sweep; name one with `rule`")]
+    NoRule,
+    /// Intervals so short that there are too many.
+    #[error("{count} intervals are too many")]
+    Intervals {
+        /// The number of intervals.
+        count: i64,
+    },
 }
 
 impl Error {
@@ -64,7 +89,7 @@ impl Error {
             Self::Index(error) => error,
             Self::Detect(error) => error,
             Self::Synth(error) => error,
-            Self::Gather(_) | Self::Setting(_) => return None,
+            Self::Gather(_) | Self::Setting { .. } => return None,
         };
         Fault::hint(fault).map(std::borrow::Cow::into_owned)
     }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 pub use self::batches::Batches;
 pub use self::detect::DetectQuestion;
-pub use self::error::Error;
+pub use self::error::{Error, SettingError};
 pub use self::ingest::{Ingest, Ingested};
 pub use self::study::StudyQuestion;
 pub use self::trial::Sample;
@@ -28,7 +28,7 @@ pub use crate::facts::FactError;
 pub use crate::facts::events::Event;
 pub use crate::facts::query::{Query, Settings};
 pub use crate::facts::tasks::{Attempt, EndedBy, TaskView};
-pub use crate::facts::window::{OpenAttempts, Windows};
+pub use crate::facts::window::{EarlyEnd, OpenAttempts, Windows};
 pub use crate::fairness::FairnessError;
 pub use crate::fairness::gather::{Accrual, By, Counts, GatherError};
 pub use crate::fairness::history::{Grid, History, Person, Step, Used};
@@ -139,6 +139,12 @@ fn watched(lake: &Lake, watch: Option<&Arc<Watch>>) -> Lake {
     watch.map_or_else(|| lake.clone(), |watch| lake.watched(watch))
 }
 
+/// The windows of a lake up to the chosen end, if there is one.
+fn windows(lake: &Lake, window_end_us: Option<i64>) -> Result<Windows, Error> {
+    let refused = |early: EarlyEnd| Error::Setting { setting: "window_end", why: early.into() };
+    Windows::ending(lake, window_end_us).map_err(refused)
+}
+
 /// Builder methods that several questions share: `on_progress` with its own text, and `window_end`.
 macro_rules! on_progress {
     ($(#[$words:meta])*) => {
@@ -155,7 +161,7 @@ macro_rules! on_progress {
 macro_rules! window_end {
     () => {
         /// Closes open jobs and attempts at this time of the trace clock, µs, instead of at the
-        /// last event.
+        /// last event; an earlier time is refused.
         pub fn window_end(self, end_us: i64) -> Self {
             Self { window_end_us: Some(end_us), ..self }
         }

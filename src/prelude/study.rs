@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{Cpu, Error, on_progress, watched, window_end};
-use crate::facts::window::Windows;
+use super::{Cpu, Error, SettingError, on_progress, watched, window_end, windows};
 use crate::lake::Lake;
 use crate::progress::{Progress, Watch};
 use crate::studies::fold::{Asked, Study, fold};
@@ -95,15 +94,15 @@ impl StudyQuestion<'_> {
     /// Reads the lake once and computes all sums.
     ///
     /// # Errors
-    /// A table is missing or cannot be read, a kill rule breaks its contract, or the callback
-    /// stopped the call.
+    /// The window ends before the last event, a table is missing or cannot be read, a kill rule
+    /// breaks its contract, or the callback stopped the call.
     pub fn run(&self) -> Result<Study, Error> {
         let meter = match self.memory {
             Some(memory) => Meter::Memory(memory),
             None => Meter::Cpu(self.cpu.of(&[self.lake])),
         };
         let asked = Asked { meter, ..self.asked.clone() };
-        let windows = Windows::of(self.lake, self.window_end_us);
+        let windows = windows(self.lake, self.window_end_us)?;
         Ok(fold(&watched(self.lake, self.watch.as_ref()), windows, &asked)?)
     }
 
@@ -122,8 +121,7 @@ impl StudyQuestion<'_> {
     /// As [`run`](Self::run), or there is no rule.
     pub fn sweeps(&self) -> Result<Vec<Sweep>, Error> {
         if self.asked.rules.is_empty() {
-            let text = "there is no kill rule to sweep; name one with `rule`";
-            return Err(Error::Setting(text.to_owned()));
+            return Err(Error::Setting { setting: "rule", why: SettingError::NoRule });
         }
         let study = self.run()?;
         Ok((0..self.asked.rules.len()).map(|rule_idx| sweep(&study, rule_idx)).collect())

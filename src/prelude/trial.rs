@@ -25,8 +25,8 @@ impl Sample {
     /// The temporary folder cannot be written.
     pub fn lake() -> Result<Self, Error> {
         let folder = Self::trace()?;
-        let ingested = Ingest::of(&folder)?.into(folder.join("lake")).buckets(4).run()?;
-        let lake = ingested.lake.ok_or_else(|| Error::Setting("the sample is empty".into()))?;
+        Ingest::of(&folder)?.into(folder.join("lake")).buckets(4).run()?;
+        let lake = Lake::open(folder.join("lake"))?;
         Ok(Self { folder, lake })
     }
 

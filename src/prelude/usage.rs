@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::{Cpu, Error, HOUR, on_progress, watched};
+use super::{Cpu, Error, HOUR, SettingError, on_progress, watched};
 use crate::defaults::Defaults;
 use crate::facts::window::Windows;
 use crate::fairness::gather::{Accrual, By, Cluster, Counts, GatherError, Machines, Plan, gather};
@@ -92,7 +92,7 @@ impl<'a> Usage<'a> {
         let lake = watched(self.lake, self.watch.as_ref());
         let cpu = self.cpu.of(&[&lake]);
         cpu.check(&lake)?;
-        let windows = Windows::of(&lake, None);
+        let windows = Windows::of(&lake);
         let parts = &lake.require(Table::TaskEvents)?.parts;
         let first_us = parts.iter().filter_map(|part| part.min_time_us).min().unwrap_or(0);
         let interval_us = self.interval_us;
@@ -103,8 +103,10 @@ impl<'a> Usage<'a> {
         // An end at the very end of the window lies in the interval that begins there.
         let length_us = windows.task_end_us.saturating_sub(start_us).saturating_add(1);
         let count = length_us.div_euclid(interval_us) + i64::from(length_us % interval_us != 0);
-        let count = u32::try_from(count)
-            .map_err(|_| Error::Setting(format!("{count} intervals are too many")))?;
+        let count = u32::try_from(count).map_err(|_| Error::Setting {
+            setting: "every",
+            why: SettingError::Intervals { count },
+        })?;
         let plan = Plan {
             meter: Meter::Cpu(cpu),
             accrual: self.accrual.unwrap_or(Defaults::of(&lake).accrual),

@@ -207,7 +207,7 @@ fn job(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
     // A lake with only one of these tables has rows of a job, but not its charts.
     if lake.has(Table::JobEvents) && lake.has(Table::TaskEvents) {
         let watched = watched(lake, end);
-        match job_closeup::one(&watched, Windows::of(&watched, None), id) {
+        match job_closeup::one(&watched, Windows::of(&watched), id) {
             Ok(job) => {
                 let ends = Ends::of_lake(lake);
                 let missing = jobs::missing(&lake.gaps());
@@ -311,7 +311,7 @@ fn draw(lake: &Lake, id: i64, end: Instant, found: &mut Found) {
         return;
     }
     let lake = watched(lake, end);
-    match closeup::one(&lake, Windows::of(&lake, None), id) {
+    match closeup::one(&lake, Windows::of(&lake), id) {
         Ok(Some((load, machine))) => {
             let unit = Units::of(Some(lake.source().name()));
             let missing = machines::missing(&lake.gaps());

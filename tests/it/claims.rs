@@ -59,7 +59,7 @@ fn studies() -> &'static [Kept] {
         place.run(&["ingest", "trace", "--lake", "lake"]).ok();
         place.run(&["ingest", "small.swf", "--lake", "log"]).ok();
         let lake = Lake::open(place.path("lake")).unwrap();
-        let of_trace = mandai::study(&lake, Windows::of(&lake, None)).unwrap();
+        let of_trace = mandai::study(&lake, Windows::of(&lake)).unwrap();
         let experiments = [
             Experiment::Tan(tan::Settings::default()),
             Experiment::Asahara(asahara::Settings::default()),

@@ -24,7 +24,7 @@ fn synthetic() -> Place {
 /// The number of rows of a fact with 0 in a column.
 fn at_zero(place: &Place, query: &str, column: &str) -> u64 {
     let lake = place.lake();
-    let settings = Settings { windows: Windows::of(&lake, None), thresholds: vec![10] };
+    let settings = Settings::new(Windows::of(&lake), vec![10]);
     let facts = Query::find(query).unwrap().run(&lake, &settings).unwrap();
     let times = facts.column_by_name(column).unwrap().as_primitive::<Int64Type>();
     times.iter().filter(|&time| time == Some(0)).count() as u64

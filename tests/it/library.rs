@@ -134,7 +134,7 @@ fn detectors_that_are_stopped_have_handed_out_whole_buckets() {
 #[cfg(feature = "sql")]
 fn a_query_that_is_stopped_gives_no_rows() {
     let sample = Sample::lake().unwrap();
-    let settings = Settings { windows: Windows::of(&sample, None), thresholds: vec![1] };
+    let settings = Settings::new(Windows::of(&sample), vec![1]);
     let query = Query::find("q01").unwrap();
     let rows = query.run(&sample, &settings).unwrap().num_rows();
     assert!(0 < rows);
@@ -269,6 +269,15 @@ impl std::fmt::Display for TooMuch {
     }
 }
 
+    let least = sample.detect([late()]).tasks_min(0).run().map(drop);
+    check(least, "the smallest group is 0 tasks, but must be at least 1");
+    let early = "the setting `window_end` is refused: the end of the window, 0.000005 s, is before";
+    check(sample.study().window_end(5).ledger().map(drop), early);
+    check(sample.detect([late()]).window_end(5).run().map(drop), early);
+    let last_us = Windows::of(&sample).task_end_us.max(Windows::of(&sample).job_end_us);
+    assert_eq!(Windows::ending(&sample, Some(last_us - 1)).unwrap_err().last_us, last_us);
+    assert_eq!(Windows::ending(&sample, Some(last_us)).unwrap().task_end_us, last_us);
+    sample.study().window_end(last_us + DAY).ledger().unwrap();
 impl std::error::Error for TooMuch {}
 
 impl std::fmt::Display for Capped {

@@ -67,7 +67,7 @@ fn flagged(lake: &Lake, windows: Windows, plan: &DetectPlan, parts: Option<&Part
 
 fn check(place: &Place, count: u32) {
     let lake = place.lake();
-    let windows = Windows::of(&lake, None);
+    let windows = Windows::of(&lake);
     let count = count.min(lake.bucket_count());
 
     let asks = section(&[("group-by", &["user", "priority"])]);
@@ -123,7 +123,7 @@ fn check(place: &Place, count: u32) {
 /// One pass over the lake for several studies, against each of them alone.
 fn check_pass(place: &Place, cpu: CpuDefinition) {
     let lake = place.lake();
-    let windows = Windows::of(&lake, None);
+    let windows = Windows::of(&lake);
     let definitions = Definitions { cpu: Some(cpu), ..Definitions::default() };
     let of_account = section(&[("group-by", &["user"])]);
     let of_sweep =
@@ -211,7 +211,7 @@ fn workers_of_another_version_refuse() {
     place.ingest(&[]).ok();
     let question = Question::of(
         &place.lake(),
-        (Windows::of(&place.lake(), None), Definitions::default()),
+        (Windows::of(&place.lake()), Definitions::default()),
         1,
         vec![Errand::Account(BTreeMap::new())],
     );
@@ -232,7 +232,7 @@ fn workers_of_another_version_refuse() {
 fn workers_with_another_lake_refuse() {
     let place = Place::new().with_golden_trace();
     place.ingest(&["--tables", "job_events"]).ok();
-    let (windows, definitions) = (Windows::of(&place.lake(), None), Definitions::default());
+    let (windows, definitions) = (Windows::of(&place.lake()), Definitions::default());
     let errands = vec![Errand::Account(BTreeMap::new())];
     let question = Question::of(&place.lake(), (windows, definitions), 1, errands);
     place.ingest(&[]).ok();
@@ -244,7 +244,7 @@ fn workers_with_another_lake_refuse() {
 fn a_study_that_cannot_be_folded_is_left_to_its_own_step() {
     let place = Place::new().with_golden_trace();
     place.ingest(&["--tables", "task_events"]).ok();
-    let (lake, windows) = (place.lake(), Windows::of(&place.lake(), None));
+    let (lake, windows) = (place.lake(), Windows::of(&place.lake()));
     let definitions = Definitions { cpu: Some(CpuDefinition::Slots), ..Definitions::default() };
     let history = section(&[("rules", &["history:p=0.5"])]);
     let errands =

@@ -76,7 +76,7 @@ fn check(trace: &str, threshold: i64, expected: &str) {
     let study = |cpu| {
         let rules = vec![RuleGrid::new(Rule::Events, vec![threshold])];
         let asked = Asked { meter: Meter::Cpu(cpu), rules, ..Asked::default() };
-        fold(&lake, Windows::of(&lake, None), &asked).unwrap()
+        fold(&lake, Windows::of(&lake), &asked).unwrap()
     };
     let row = |cpu| -> SweepRow { sweep(&study(cpu), 0).rows.remove(0) };
     let (slots, measured) = (row(CpuDefinition::Slots), row(CpuDefinition::Measured));

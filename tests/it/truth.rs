@@ -220,7 +220,7 @@ fn number_of(event: &str) -> usize {
 
 fn run(lake: &Lake, query: &str) -> arrow::record_batch::RecordBatch {
     let thresholds = thresholds().iter().map(|&threshold| i64::from(threshold)).collect();
-    let settings = Settings { windows: Windows::of(lake, None), thresholds };
+    let settings = Settings::new(Windows::of(lake), thresholds);
     Query::find(query).unwrap().run(lake, &settings).unwrap()
 }
 

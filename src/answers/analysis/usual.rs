@@ -14,7 +14,7 @@ use crate::schema::Source;
 
 /// Fills in every option that the file leaves open.
 pub fn settle(config: &mut Config, lake: &Lake) {
-    let (usual, windows) = (Defaults::of(lake), Windows::of(lake, None));
+    let (usual, windows) = (Defaults::of(lake), Windows::of(lake));
     config.default_to(DEFINITIONS, "cpu", usual.cpu.to_string().as_str().into());
     config.default_to(DEFINITIONS, "classes", usual.classes.to_string().as_str().into());
     for (study, step) in list::steps().filter(|(_, step)| step.section.is_some()) {

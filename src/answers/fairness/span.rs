@@ -24,12 +24,13 @@ pub(super) fn plan(asked: &FairnessPlan, until: Until) -> Result<Span> {
         let begin =
             lake.require(Table::TaskEvents)?.parts.iter().filter_map(|part| part.min_time_us).min();
         let begin = begin.unwrap_or(0);
-        let end = Windows::of(&lake, None).task_end_us;
+        let windows = Windows::of(&lake);
+        let end = windows.task_end_us;
         if until.window_end_us.is_some_and(|chosen| chosen < end) {
             let text = "--window-end is before the last event";
             return Err(Usage(text.to_owned()).into());
         }
-        let windows = Windows::of(&lake, until.window_end_us).closing(until.open_attempts);
+        let windows = windows.with_end(until.window_end_us).closing(until.open_attempts);
         let shift_us = match asked.align {
             Align::Clock => 0,
             Align::Start => -begin,
@@ -87,7 +88,7 @@ pub(super) fn plan(asked: &FairnessPlan, until: Until) -> Result<Span> {
 /// Advice for fewer intervals; the likely cause comes first.
 fn ways(asked: &FairnessPlan, until: Until, clusters: &[Cluster], interval_us: i64) -> String {
     let mut ways = Vec::new();
-    let ends = || clusters.iter().map(|cluster| Windows::of(&cluster.lake, None).task_end_us);
+    let ends = || clusters.iter().map(|cluster| Windows::of(&cluster.lake).task_end_us);
     let is_far = |end: i64| {
         let late = until.window_end_us.unwrap_or(end).saturating_sub(end);
         INTERVALS_MAX < late / interval_us

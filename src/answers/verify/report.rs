@@ -87,7 +87,7 @@ pub fn lake_report(lake: &Lake, trust: Trust) -> Result<LakeReport> {
     }
     let contradictions = checks::contradictions(lake, &census);
     said.extend(contradictions.iter().map(Said::warning));
-    let first_end = FirstEnd::of(lake, Windows::of(lake, None))?.map(|first| first.said());
+    let first_end = FirstEnd::of(lake, Windows::of(lake))?.map(|first| first.said());
     let warnings = [checks::odd_parts(&lake.manifest), checks::odd_rows(&census)].concat();
     let warnings: Vec<String> = warnings.into_iter().chain(first_end.clone()).collect();
     said.extend(warnings.iter().map(Said::warning));

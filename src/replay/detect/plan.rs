@@ -28,7 +28,7 @@ pub struct DetectPlan {
     pub truths: Vec<Truth>,
     /// The phase whose groups are used; `None` for all.
     pub phase: Option<String>,
-    /// The fewest judged tasks of a group; smaller groups are left out.
+    /// The fewest judged tasks of a group, at least 1; smaller groups are left out.
     pub tasks_min: usize,
     /// How long a replacement takes.
     pub replacement: Replacement,
@@ -96,6 +96,9 @@ pub enum DetectPlanError {
         /// The time between two heartbeats, µs.
         heartbeat_us: i64,
     },
+    /// Groups without a finished task have nothing to judge.
+    #[error("the smallest group is 0 tasks, but must be at least 1")]
+    TasksMin,
     /// The noise on progress is not a number of at least 0.
     #[error("the noise is {noise}, but must be a deviation of 0 or more")]
     Noise {
@@ -129,6 +132,9 @@ impl DetectPlan {
         let WalkPlan { heartbeat_us, noise, .. } = self.walk;
         if heartbeat_us < 1 {
             return Err(DetectPlanError::Heartbeat { heartbeat_us });
+        }
+        if self.tasks_min < 1 {
+            return Err(DetectPlanError::TasksMin);
         }
         if !(0.0..f64::INFINITY).contains(&noise) {
             return Err(DetectPlanError::Noise { noise });

@@ -93,7 +93,7 @@ pub fn walk_range<E: From<FactError> + From<DetectPlanError>>(
 fn groups_of(tasks: &Tasks, windows: Windows, plan: &DetectPlan) -> (Vec<Group>, u64) {
     let is_asked =
         |task: &TaskView<'_>| plan.phase.is_none() || task.phase == plan.phase.as_deref();
-    let least = u32::try_from(plan.tasks_min.max(1)).unwrap_or(u32::MAX);
+    let least = u32::try_from(plan.tasks_min).unwrap_or(u32::MAX);
     let mut sizes = GroupSizes::default();
     tasks.for_each(|task| {
         if is_asked(task) {
