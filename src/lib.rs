@@ -86,10 +86,10 @@
 //! let (cluster, _) = Cluster::of_speeds(vec![1.0, 1.0, 0.1]).check()?;
 //! let workload = Workload::plain(3, Column::Same(100_000_000)).check()?;
 //! let nothing: PolicyPlan = "fifo".parse()?;
-//! let copies = nothing.clone().with_detector(own, 10.0);
-//! let makespan = |policy| replay(&ReplayPlan::new(&cluster, &workload, policy)).makespan_us;
-//! assert_eq!(makespan(&nothing), Some(1_000_000_000));
-//! assert_eq!(makespan(&copies), Some(260_000_000)); // flagged at 160 s, done 100 s later
+//! let copies = nothing.clone().with_detector(own, 10.0)?;
+//! let outcome = |policy| replay(&ReplayPlan::new(&cluster, &workload, policy));
+//! assert_eq!(outcome(&nothing)?.makespan_us, Some(1_000_000_000));
+//! assert_eq!(outcome(&copies)?.makespan_us, Some(260_000_000)); // flagged at 160 s
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -167,7 +167,7 @@
 //! let lifo = "fifo".parse::<PolicyPlan>()?.with_order("lifo", Stack::default());
 //! let (cluster, _) = Cluster::of_speeds(vec![1.0]).check()?;
 //! let workload = Workload::plain(3, Column::Same(1_000_000)).check()?;
-//! let outcome = replay(&ReplayPlan::new(&cluster, &workload, &lifo));
+//! let outcome = replay(&ReplayPlan::new(&cluster, &workload, &lifo))?;
 //! assert_eq!(outcome.first_start_us, [Some(2_000_000), Some(1_000_000), Some(0)]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -9,6 +9,7 @@ use crate::fairness::gather::GatherError;
 use crate::faults::Fault;
 use crate::lake::{LakeError, LakeErrorKind};
 use crate::replay::detect::DetectPlanError;
+use crate::replay::engine::ReplayError;
 use crate::sources::SourceError;
 use crate::synth::SynthError;
 
@@ -38,6 +39,9 @@ pub enum Error {
     /// A generated trace could not be written.
     #[error(transparent)]
     Synth(#[from] SynthError),
+    /// A policy cannot be replayed.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
     /// A setting that its question cannot use.
     #[error("the setting `{setting}` is refused")]
     Setting {
@@ -89,6 +93,7 @@ impl Error {
             Self::Index(error) => error,
             Self::Detect(error) => error,
             Self::Synth(error) => error,
+            Self::Replay(error) => error,
             Self::Gather(_) | Self::Setting { .. } => return None,
         };
         Fault::hint(fault).map(std::borrow::Cow::into_owned)

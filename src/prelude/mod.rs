@@ -2,8 +2,7 @@
 //!
 //! Questions are builders in the order of a sentence: the data, the settings, and then the answer.
 //! Times are whole microseconds of the trace clock ([`SECOND`], [`HOUR`], [`DAY`]). A call that
-//! takes seconds accepts a callback ([`Progress`]) that can stop it; [`replay`] alone, a loop over
-//! events in memory, has none.
+//! takes seconds accepts a callback ([`Progress`]) that can stop it.
 
 mod batches;
 mod detect;
@@ -53,7 +52,9 @@ pub use crate::replay::detectors::{
     Action, Detector, DetectorPlan, End, Ended, Finished, Flag, GroupInfo, Outlook,
     Plan as BuildDetector, Progress as TaskProgress, Running, Scene, Standing,
 };
-pub use crate::replay::engine::{Keep, Outcome, Plan as ReplayPlan, replay};
+pub use crate::replay::engine::{
+    Keep, Outcome, Plan as ReplayPlan, ReplayError, Sum as AttemptSum, replay,
+};
 pub use crate::replay::estimates::Estimates;
 pub use crate::replay::feedback::Feedback;
 pub use crate::replay::gpus::GpuAsk;

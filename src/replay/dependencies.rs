@@ -200,7 +200,7 @@ mod tests {
         let workload = workload.check().unwrap();
         let (cluster, _) = Cluster::of_speeds(vec![1.0, 1.0]).check().unwrap();
         let policy: PolicyPlan = "fifo".parse().unwrap();
-        let outcome = replay(&Plan::new(&cluster, &workload, &policy));
+        let outcome = replay(&Plan::new(&cluster, &workload, &policy)).unwrap();
         assert_eq!(
             lines(&outcome),
             [
@@ -240,7 +240,7 @@ mod tests {
         let workload = workload.check().unwrap();
         let (cluster, _) = Cluster::of_speeds(vec![1.0]).check().unwrap();
         let policy: PolicyPlan = "fifo+kill:spark=1".parse().unwrap();
-        let outcome = replay(&Plan::new(&cluster, &workload, &policy));
+        let outcome = replay(&Plan::new(&cluster, &workload, &policy)).unwrap();
         let shown: Vec<String> =
             outcome.journal.unwrap().entries().map(|entry| entry.to_string()).collect();
         let condemned = (2..=stage_count).map(|task| format!("1 condemn t{task}"));
@@ -260,7 +260,7 @@ mod tests {
         let workload = workload.check().unwrap();
         let (cluster, _) = Cluster::of_speeds(vec![1.0]).check().unwrap();
         let policy: PolicyPlan = "fifo+kill:spark=1".parse().unwrap();
-        let outcome = replay(&Plan::new(&cluster, &workload, &policy));
+        let outcome = replay(&Plan::new(&cluster, &workload, &policy)).unwrap();
         let expected = ["0 start t1 m1", "1 fail t1 m1", "2 condemn t2", "5 condemn t3"];
         assert_eq!(lines(&outcome), expected);
     }
@@ -329,7 +329,7 @@ mod tests {
             let cluster = cluster(&machines, None, notice, false);
             let policy: PolicyPlan = policy_text.parse().unwrap();
             let run = |workload: &Workload| {
-                replay(&Plan { seed: 3, ..Plan::new(&cluster, workload, &policy) })
+                replay(&Plan { seed: 3, ..Plan::new(&cluster, workload, &policy) }).unwrap()
             };
             let mut bound = free.clone();
             bound.dependencies = Dependencies::new(stage.clone(), 6, &pairs);

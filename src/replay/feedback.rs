@@ -402,7 +402,7 @@ mod tests {
 
     fn closed(plan: &Plan<'_>, stays: &[Stay], gap_us: i64) -> Outcome {
         let feedback = Feedback::new(plan.workload, submissions(stays, gap_us));
-        replay(&Plan { feedback: Some(&feedback), ..*plan })
+        replay(&Plan { feedback: Some(&feedback), ..plan.clone() }).unwrap()
     }
 
     #[test]
@@ -429,7 +429,7 @@ mod tests {
         let moved = moved(journal, &workload);
         assert_eq!((moved.jobs_submitted, moved.moved_s_mean), (3, Some(10.0 / 3.0)));
         // With open arrivals, b would have come at 12 s and waited for 8 s.
-        assert_eq!(replay(&plan).first_start_us, [0, 10, 20].map(|at_s| Some(at_s * S)));
+        assert_eq!(replay(&plan).unwrap().first_start_us, [0, 10, 20].map(|at_s| Some(at_s * S)));
     }
 
     const POLICIES: [&str; 10] = [
@@ -461,7 +461,7 @@ mod tests {
             let cluster = cluster(&machines, None, notice, false);
             let policy: PolicyPlan = policy.parse().unwrap();
             let plan = Plan { seed: 3, ..Plan::new(&cluster, &workload, &policy) };
-            let open = replay(&plan);
+            let open = replay(&plan).unwrap();
             let stays = recorded(&workload, &open);
             for (stay, submission) in stays.iter().zip(submissions(&stays, gap_s * S)) {
                 let (job, known_us) = match submission {

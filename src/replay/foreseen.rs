@@ -202,7 +202,7 @@ mod tests {
 
     fn run(workload: &Workload, cluster: &Cluster, policy: &str) -> Outcome {
         let policy: PolicyPlan = policy.parse().unwrap();
-        replay(&Plan { seed: 3, ..Plan::new(cluster, workload, &policy) })
+        replay(&Plan { seed: 3, ..Plan::new(cluster, workload, &policy) }).unwrap()
     }
 
     fn lines(outcome: &Outcome, until_us: i64) -> Vec<String> {

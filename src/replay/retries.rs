@@ -147,7 +147,7 @@ mod tests {
                 "{order}+kill:k8s:backoff_limit={limit},base_s={base_s},max_s={max_s},on={on},per={per}"
             );
             let policy: PolicyPlan = policy.parse().unwrap();
-            let outcome = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &policy) });
+            let outcome = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &policy) }).unwrap();
             let journal = outcome.journal.unwrap();
             let owner = |task: u32| if per == "job" { workload.job.get(task) } else { task };
             // Failures in total and in a row, by job or by task.

@@ -155,7 +155,7 @@ impl Columns {
 fn run(text: &str, policy: &str) -> Outcome {
     let (cluster, workload) = read(text);
     let policy: PolicyPlan = policy.parse().unwrap();
-    replay(&Plan::new(&cluster, &workload, &policy))
+    replay(&Plan::new(&cluster, &workload, &policy)).unwrap()
 }
 
 /// Replays a case and compares the journal, without submits.
@@ -692,7 +692,7 @@ fn a_free_machine_takes_the_task_whose_input_it_holds() {
     let workload = workload.check().unwrap();
     let policy: PolicyPlan = "fifo".parse().unwrap();
     let starts = |workload: &Workload| {
-        let outcome = replay(&Plan::new(&cluster, workload, &policy));
+        let outcome = replay(&Plan::new(&cluster, workload, &policy)).unwrap();
         let journal = outcome.journal.unwrap();
         let starts = journal.entries().filter(|entry| entry.kind == Kind::Start);
         (starts.map(|entry| entry.to_string()).collect::<Vec<_>>(), outcome.makespan_us)
@@ -724,7 +724,7 @@ fn a_rerun_has_the_work_of_its_task_or_of_a_sibling() {
     let policy: PolicyPlan = "wqr:copies=1".parse().unwrap();
     let ends = |workload: &Workload| -> Vec<i64> {
         let plan = |seed| Plan { seed, ..Plan::new(&cluster, workload, &policy) };
-        (0..20).map(|seed| replay(&plan(seed)).end_us[1].unwrap() / 1_000_000).collect()
+        (0..20).map(|seed| replay(&plan(seed)).unwrap().end_us[1].unwrap() / 1_000_000).collect()
     };
     assert_eq!(ends(&workload), [100; 20]);
     workload.reruns = Reruns::of_siblings(&workload);
@@ -750,8 +750,10 @@ fn a_copy_of_a_failed_try_does_not_change_the_next_one() {
     let policy: PolicyPlan = "wqr:copies=1".parse().unwrap();
     let mut all_s = Vec::new();
     for seed in 0..20 {
-        let journal =
-            replay(&Plan { seed, ..Plan::new(&cluster, &workload, &policy) }).journal.unwrap();
+        let journal = replay(&Plan { seed, ..Plan::new(&cluster, &workload, &policy) })
+            .unwrap()
+            .journal
+            .unwrap();
         let own: Vec<_> = journal.entries().filter(|entry| entry.task == 1).collect();
         let finish = own.iter().find(|entry| entry.kind == Kind::Finish).unwrap();
         let is_copy = own.iter().any(|own| own.kind == Kind::Copy && own.attempt == finish.attempt);
@@ -826,7 +828,7 @@ fn each_rule_about_stragglers_acts_in_its_own_way() {
     ] {
         let separator = if policy.contains(':') { ',' } else { ':' };
         let plan: PolicyPlan = format!("{policy}{separator}heartbeat_s=1").parse().unwrap();
-        let outcome = replay(&Plan::new(&cluster, &workload, &plan));
+        let outcome = replay(&Plan::new(&cluster, &workload, &plan)).unwrap();
         let journal = outcome.journal.unwrap();
         let lines = journal.entries().filter(|entry| entry.task == 3 && 0 < entry.at_us);
         assert_eq!(lines.map(|entry| entry.to_string()).collect::<Vec<_>>(), expected, "{policy}");
@@ -865,7 +867,7 @@ fn what_happens_after_a_long_time_is_what_happens_at_once() {
     ] {
         // The lowest machine first, so that each job finds the machines in the same order.
         let plan: PolicyPlan = format!("{policy}+first-fit").parse().unwrap();
-        let outcome = replay(&Plan::new(&cluster, &workload, &plan));
+        let outcome = replay(&Plan::new(&cluster, &workload, &plan)).unwrap();
         let journal = outcome.journal.unwrap();
         let of = |job: u32| {
             let all = journal.entries().filter(move |entry| entry.task / 4 == job);
@@ -893,7 +895,7 @@ fn a_machine_that_joins_at_the_end_of_time_is_not_waited_for_beat_by_beat() {
     for policy in ["fifo:depth=2", "easy", "fair:depth=1+late", "priority:depth=1", "shortest+yarn"]
     {
         let plan: PolicyPlan = policy.parse().unwrap();
-        let outcome = replay(&Plan::new(&cluster, &workload, &plan));
+        let outcome = replay(&Plan::new(&cluster, &workload, &plan)).unwrap();
         assert_eq!(outcome.end_us[1], Some(at_us + 5_000_000), "{policy}");
         let metrics = measure(&outcome.journal.unwrap(), &workload, &cluster, 120);
         assert_eq!(metrics.samples.len(), 120, "{policy}");
@@ -909,7 +911,7 @@ fn tasks_that_no_detector_can_judge_need_no_heartbeats() {
     for rule in ["late", "hadoop", "mantri"] {
         let policy: PolicyPlan = format!("{rule}:heartbeat_s=0.001").parse().unwrap();
         assert_eq!(heartbeats(&workload, &policy), Some(0.0), "{rule}");
-        let outcome = replay(&Plan::new(&cluster, &workload, &policy));
+        let outcome = replay(&Plan::new(&cluster, &workload, &policy)).unwrap();
         assert!(outcome.events < 5_000, "{rule}: {} events", outcome.events);
         assert_eq!(outcome.makespan_us, Some(36_500_000_000), "{rule}");
     }

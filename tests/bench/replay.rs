@@ -33,12 +33,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (0..machines).map(|idx| 1.0 + 15.0 * f64::from(idx * 37 % machines) / f64::from(machines));
     let (cluster, _) = Cluster::of_speeds(speeds.collect()).check()?;
     let workload = Workload::plain(tasks, Column::Same(100_000_000)).check()?;
-    let plan = Plan { journal: Keep::Sums, ..Plan::new(&cluster, &workload, &policy) };
+    let plan = Plan::new(&cluster, &workload, &policy).keep(Keep::Sums);
     let mut seconds = Vec::new();
     let mut makespan_us = None;
     for _ in 0..runs.max(1) {
         let begun = Instant::now();
-        let outcome = replay(&plan);
+        let outcome = replay(&plan)?;
         seconds.push(begun.elapsed().as_secs_f64());
         makespan_us = outcome.makespan_us;
     }
@@ -121,12 +121,11 @@ impl Size {
         let (workload, policy): (Workload, PolicyPlan) = (self.workload()?, policy.parse()?);
         // If all tasks wait from the start, only the starts of a few rounds are measured.
         let until_us = if self.waiting.is_some() { 7_200_000_000 } else { i64::MAX };
-        let plan =
-            Plan { journal: Keep::Sums, until_us, ..Plan::new(&cluster, &workload, &policy) };
+        let plan = Plan::new(&cluster, &workload, &policy).keep(Keep::Sums).until(until_us);
         let mut costs_us = Vec::new();
         for _ in 0..runs.max(1) {
             let begun = Instant::now();
-            let outcome = replay(&plan);
+            let outcome = replay(&plan)?;
             let started = outcome.first_start_us.iter().flatten().count().max(1);
             costs_us.push(begun.elapsed().as_secs_f64() * 1e6 / started as f64);
         }

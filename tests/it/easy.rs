@@ -67,7 +67,7 @@ fn run(jobs: &[Job], machines: &[[u64; 2]], policy: &str, estimates: Estimates) 
     cluster.memory = machines.iter().map(|machine| Some(machine[1])).collect();
     let policy: PolicyPlan = policy.parse().unwrap();
     let (cluster, workload) = (cluster.check().unwrap().0, workload.check().unwrap());
-    replay(&Plan::new(&cluster, &workload, &policy))
+    replay(&Plan::new(&cluster, &workload, &policy)).unwrap()
 }
 
 /// The start of each job; all jobs start.

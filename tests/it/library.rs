@@ -131,6 +131,29 @@ fn detectors_that_are_stopped_have_handed_out_whole_buckets() {
 }
 
 #[test]
+fn a_replay_that_is_stopped_keeps_what_has_happened_by_then() {
+    let (cluster, _) = Cluster::of_speeds(vec![1.0; 10]).check().unwrap();
+    let work_us = (0..10_000).map(|task| SECOND + 997 * task % (5 * SECOND)).collect();
+    let workload = Workload::plain(10_000, Column::Each(work_us)).check().unwrap();
+    let policy: PolicyPlan = "fifo+late".parse().unwrap();
+    let plan = || ReplayPlan::new(&cluster, &workload, &policy).seed(7);
+    let whole = replay(&plan()).unwrap();
+    let (callback, words) = stop_at(0);
+    assert_eq!(replay(&plan().on_progress(callback)).unwrap(), whole, "a report changes nothing");
+    let words = words.lock().unwrap();
+    assert!(4 <= words.len() && words.windows(2).all(|pair| pair[0].done <= pair[1].done));
+    assert_eq!(words.last().map(|last| (last.done, last.total)), Some((10_000, 10_000)));
+    for number in [1, 4] {
+        let (callback, words) = stop_at(number);
+        let mut stopped = replay(&plan().on_progress(callback)).unwrap();
+        assert!(stopped.is_cancelled && stopped.last_us < whole.last_us);
+        assert_eq!(words.lock().unwrap().len() as u64, number, "not called again");
+        stopped.is_cancelled = false;
+        assert_eq!(stopped, replay(&plan().until(stopped.last_us)).unwrap(), "message {number}");
+    }
+}
+
+#[test]
 #[cfg(feature = "sql")]
 fn a_query_that_is_stopped_gives_no_rows() {
     let sample = Sample::lake().unwrap();

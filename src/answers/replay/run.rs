@@ -101,7 +101,7 @@ pub(crate) fn replay_one(
     let workload = &history.workload;
     let feedback = how.and_then(|(_, feedback)| feedback.as_ref());
     let plan = Plan { feedback, seed, ..Plan::new(cluster, workload, policy) };
-    let outcome = replay(&plan);
+    let outcome = replay(&plan).expect("a policy in words has periods, and its GPUs were checked");
     let seconds = started.elapsed().as_secs_f64();
     let journal = outcome.journal.unwrap_or_default();
     let (metrics, jobs) = measure_with_jobs(&journal, workload, cluster, STRETCHES);

@@ -193,9 +193,8 @@ impl Engine<'_> {
 
     /// Sets the timers that the policy needs. Nothing can be judged before the first arrival.
     pub(super) fn set_timers(&mut self) {
-        let beat = self.speculation.as_ref().and_then(|speculation| speculation.heartbeat_us());
         for (period_us, event) in
-            [(self.order.period_us(), Event::Reorder), (beat, Event::Heartbeat)]
+            [(self.reorder_us, Event::Reorder), (self.heartbeat_us, Event::Heartbeat)]
         {
             if let Some(period_us) = period_us {
                 let from_us = self.next_arrival_us();
@@ -248,7 +247,7 @@ impl Engine<'_> {
     /// Sorts the waiting tasks again.
     pub(super) fn reorder(&mut self) {
         self.order.reorder(&self.state);
-        if let Some(period_us) = self.order.period_us() {
+        if let Some(period_us) = self.reorder_us {
             self.set_again(period_us, Event::Reorder);
         }
     }
@@ -258,7 +257,6 @@ impl Engine<'_> {
         let Some(mut speculation) = self.speculation.take() else { return };
         let mut restarts = std::mem::take(&mut self.restarts);
         speculation.heartbeat(&self.state, &mut restarts);
-        let period_us = speculation.heartbeat_us();
         self.speculation = Some(speculation);
         for slot in restarts.drain(..) {
             let task = self.state.attempts.task[slot as usize];
@@ -274,7 +272,7 @@ impl Engine<'_> {
             self.wait_again(task);
         }
         self.restarts = restarts;
-        if let Some(period_us) = period_us {
+        if let Some(period_us) = self.heartbeat_us {
             self.set_again(period_us, Event::Heartbeat);
         }
     }

@@ -25,6 +25,7 @@ mod retry;
 mod run;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use self::arrivals::Closed;
 use self::backfill::Plans;
@@ -39,12 +40,16 @@ use super::policies::{Order, Passing, Speculation};
 use super::queue::EventQueue;
 use super::room::Room;
 use super::state::State;
+use crate::progress::Watch;
 
-pub use self::plan::{Keep, Outcome, Plan, Sum, heartbeats};
+pub use self::plan::{Keep, Outcome, Plan, ReplayError, Sum, heartbeats};
 
 /// Replays the plan.
-pub fn replay(plan: &Plan<'_>) -> Outcome {
-    Engine::new(plan).run()
+///
+/// # Errors
+/// The policy has a period of 0 or less, or books GPUs for every waiting task.
+pub fn replay(plan: &Plan<'_>) -> Result<Outcome, ReplayError> {
+    Ok(Engine::new(plan)?.run())
 }
 
 /// After this many heartbeats in a row without a start or end, no change is expected: three hours
@@ -76,6 +81,13 @@ struct Engine<'a> {
     over: usize,
     until_us: i64,
     events: u64,
+    /// The periods of the order and of the rule about running tasks, µs, above 0.
+    reorder_us: Option<i64>,
+    heartbeat_us: Option<i64>,
+    /// The caller's callback, and the number of ended tasks that it knows of.
+    watch: Option<Arc<Watch>>,
+    told: usize,
+    is_cancelled: bool,
     capacities: Vec<Room>,
     /// The same with GPUs, if machines record them.
     with_gpus: Vec<(Room, Gpus)>,

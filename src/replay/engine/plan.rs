@@ -1,5 +1,12 @@
 //! The plan of a replay, and its outcome.
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::faults::{Code, Fault};
+use crate::progress::{Progress, Watch};
 use crate::replay::cluster::Cluster;
 use crate::replay::feedback::Feedback;
 use crate::replay::journal::{Journal, Kind};
@@ -8,7 +15,8 @@ use crate::replay::state::Phase;
 use crate::replay::workload::{Fate, Workload};
 
 /// The plan of a replay.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Plan<'a> {
     /// The machines, checked.
     pub cluster: &'a Cluster,
@@ -24,6 +32,8 @@ pub struct Plan<'a> {
     pub journal: Keep,
     /// The time at which the replay is cut off, µs; never by default.
     pub until_us: i64,
+    /// The caller's callback, if there is one.
+    pub(crate) watch: Option<Arc<Watch>>,
 }
 
 impl<'a> Plan<'a> {
@@ -37,12 +47,77 @@ impl<'a> Plan<'a> {
             seed: 0,
             journal: Keep::Journal,
             until_us: i64::MAX,
+            watch: None,
         }
+    }
+
+    /// The same replay, in which jobs follow others.
+    #[must_use]
+    pub fn feedback(self, feedback: &'a Feedback) -> Self {
+        Self { feedback: Some(feedback), ..self }
+    }
+
+    /// The same replay with another seed of all random numbers; 0 by default.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// How much is kept; the journal by default, of about 20 bytes a line.
+    #[must_use]
+    pub fn keep(self, keep: Keep) -> Self {
+        Self { journal: keep, ..self }
+    }
+
+    /// The same replay, cut off at this time, µs.
+    #[must_use]
+    pub fn until(self, until_us: i64) -> Self {
+        Self { until_us, ..self }
+    }
+
+    /// Reports the progress to `callback`, in tasks that are over, and stops when it breaks. A
+    /// replay that is stopped keeps all that has happened by then: its outcome is that of a replay
+    /// cut off at [`Outcome::last_us`], and says [so](Outcome::is_cancelled).
+    #[must_use]
+    pub fn on_progress(
+        self,
+        callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static,
+    ) -> Self {
+        Self { watch: Some(Arc::new(Watch::new(callback))), ..self }
+    }
+}
+
+/// Why a plan cannot be replayed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The period of an order or of a rule about running tasks is not positive.
+    #[error("the period of {part} `{name}` is {period_us} µs, but must be at least 1 µs")]
+    Period {
+        /// The part of the policy: `order` or `rule`.
+        part: &'static str,
+        /// Its name.
+        name: String,
+        /// The period, µs.
+        period_us: i64,
+    },
+    /// An order that books machines for every waiting task cannot book GPUs.
+    #[error("order `{name}` cannot replay tasks with GPUs: it books only CPU and memory")]
+    Gpus {
+        /// The name of the order.
+        name: String,
+    },
+}
+
+impl Fault for ReplayError {
+    fn code(&self) -> Code {
+        Code::Usage
     }
 }
 
 /// How much of a replay is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Keep {
     /// Every line of the journal.
     Journal,
@@ -97,6 +172,8 @@ pub struct Outcome {
     pub depth_cuts: Option<u64>,
     /// Events handled, including void ones.
     pub events: u64,
+    /// Whether the callback stopped the replay; attempts that ran then are cut off.
+    pub is_cancelled: bool,
 }
 
 impl Outcome {

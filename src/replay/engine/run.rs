@@ -1,13 +1,14 @@
 //! The loop of a replay: events in order, and what each of them changes.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use super::Engine;
 use super::arrivals::Closed;
 use super::backfill::Plans;
 use super::conservative::{Bookings, passing};
 use super::held::Held;
-use super::plan::{Keep, Outcome, Plan, Sum};
+use super::plan::{Keep, Outcome, Plan, ReplayError, Sum};
 use super::preemption::Preemption;
 use crate::progress;
 use crate::replay::event::{ARRIVAL_RANK, Event};
@@ -15,17 +16,17 @@ use crate::replay::gpus::{FreeGpus, Gpus};
 use crate::replay::journal::{Entry, Journal, KINDS, Kind};
 use crate::replay::kill::KillWatch;
 use crate::replay::placement::Finder;
-use crate::replay::policies::{Backfill, Depth, Passing, Predict};
+use crate::replay::policies::{Backfill, Depth, Order, Passing, Predict, Speculation};
 use crate::replay::queue::EventQueue;
 use crate::replay::room::Room;
 use crate::replay::state::{LastTwo, Phase, Role, State, Tasks};
 use crate::replay::workload::NONE;
 
-/// The number of ended tasks between two progress messages.
+/// The most ended tasks, and the most instants, between two progress messages.
 const TOLD_AT_ONCE: usize = 1024;
 
 impl<'a> Engine<'a> {
-    pub(super) fn new(plan: &Plan<'a>) -> Self {
+    pub(super) fn new(plan: &Plan<'a>) -> Result<Self, ReplayError> {
         let mut state = State::new(plan.workload, plan.cluster, plan.seed);
         let closed = plan.feedback.map(|feedback| Closed::new(feedback, &mut state));
         let task_count = plan.workload.task_count;
@@ -44,17 +45,17 @@ impl<'a> Engine<'a> {
             matches!(predict, Predict::LastTwo(_)).then(|| LastTwo::new(plan.workload));
         let machines = plan.cluster.machine_count();
         let checks_gpus = plan.workload.has_gpus() && !plan.cluster.gpus.is_empty();
-        assert!(
-            backfill != Backfill::Conservative || !checks_gpus,
-            "no order books GPUs for every waiting task"
-        );
+        if backfill == Backfill::Conservative && checks_gpus {
+            return Err(ReplayError::Gpus { name: plan.policy.order.0.to_string() });
+        }
+        let (reorder_us, heartbeat_us) = periods(plan, order.as_ref(), speculation.as_deref())?;
         // A failing search must not be skipped if it draws random numbers, or if tasks with the
         // same CPU and memory may ask for different GPUs.
         let is_searched = finder.most(&state).is_some() && !plan.workload.has_gpus();
         if preempts == 0 && plan.policy.kill.is_none() && is_searched {
             order.room_only_shrinks();
         }
-        Self {
+        Ok(Self {
             queue,
             preemption: Preemption::new(&state, preempts),
             plans: (backfill != Backfill::None).then(|| Plans::new(machines)),
@@ -77,6 +78,11 @@ impl<'a> Engine<'a> {
             over: 0,
             until_us: plan.until_us,
             events: 0,
+            reorder_us,
+            heartbeat_us,
+            watch: plan.watch.clone(),
+            told: 0,
+            is_cancelled: false,
             capacities: plan.cluster.capacities(),
             with_gpus: plan.cluster.capacities_with_gpus(),
             held: Held::new(plan.workload),
@@ -90,17 +96,24 @@ impl<'a> Engine<'a> {
             aside: Vec::new(),
             restarts: Vec::new(),
             state,
-        }
+        })
     }
 
     pub(super) fn run(mut self) -> Outcome {
         self.set_timers();
         let task_count = self.state.workload.task_count;
-        let mut told = 0;
+        if let Some(watch) = &self.watch {
+            watch.expect(task_count as u64);
+        }
+        let (mut instants, mut is_stopped) = (0, false);
         while self.over < task_count && !self.only_probes_come() {
-            if TOLD_AT_ONCE <= self.over - told {
-                progress::step((self.over - told) as u64);
-                told = self.over;
+            instants += 1;
+            if TOLD_AT_ONCE <= instants || TOLD_AT_ONCE <= self.over - self.told {
+                instants = 0;
+                if self.tell(self.over).is_break() {
+                    // Events of this instant may be left, which a replay cut off here includes.
+                    (is_stopped, self.until_us) = (true, self.state.now_us);
+                }
             }
             let arrival_us = self.next_arrival_us();
             let event_us = self.queue.next().map_or(i64::MAX, |(at_us, _)| at_us);
@@ -117,8 +130,25 @@ impl<'a> Engine<'a> {
                 self.hand_out();
             }
         }
-        progress::step((task_count - told) as u64);
+        self.is_cancelled = is_stopped && self.over < task_count;
+        if !self.is_cancelled {
+            // The last message comes too late to stop anything.
+            let _ = self.tell(task_count);
+        }
         self.finish()
+    }
+
+    /// Reports how many tasks are over; breaks if the caller stops the replay.
+    #[cold]
+    fn tell(&mut self, over: usize) -> ControlFlow<()> {
+        let more = (over - std::mem::replace(&mut self.told, over)) as u64;
+        match &self.watch {
+            Some(watch) => watch.step(more),
+            None => {
+                progress::step(more);
+                ControlFlow::Continue(())
+            }
+        }
     }
 
     fn only_probes_come(&self) -> bool {
@@ -357,6 +387,27 @@ impl<'a> Engine<'a> {
             unfinished,
             depth_cuts: matches!(self.passing.depth, Depth::Tasks(_)).then_some(self.depth_cuts),
             events: self.events,
+            is_cancelled: self.is_cancelled,
         }
     }
+}
+
+/// The periods of an order and of a rule about running tasks, µs.
+///
+/// # Errors
+/// A period is not positive.
+fn periods(
+    plan: &Plan<'_>,
+    order: &dyn Order,
+    rule: Option<&dyn Speculation>,
+) -> Result<(Option<i64>, Option<i64>), ReplayError> {
+    let check = |part: &'static str, name: &str, period_us: Option<i64>| match period_us {
+        Some(period_us) if period_us < 1 => {
+            Err(ReplayError::Period { part, name: name.to_owned(), period_us })
+        }
+        _ => Ok(period_us),
+    };
+    let reorder_us = check("order", &plan.policy.order.0, order.period_us())?;
+    let heartbeat_us = rule.and_then(Speculation::heartbeat_us);
+    Ok((reorder_us, check("rule", &plan.policy.rule_name(), heartbeat_us)?))
 }

@@ -286,7 +286,8 @@ fn measure(settings: &Settings, tasks: usize, size_mb: f64, policy: &str) -> Vec
             }
             let workload = workload.check().expect("lengths are positive");
             let plan = Plan::new(&cluster, &workload, &policy);
-            let outcome = replay(&Plan { seed, journal: Keep::Sums, ..plan });
+            let outcome = replay(&Plan { seed, journal: Keep::Sums, ..plan })
+                .expect("a policy of the list can be replayed");
             let copies = u32::try_from(outcome.copies).expect("fewer than 2^32");
             let makespan_us = outcome.makespan_us.unwrap_or(i64::MAX);
             Run {
@@ -382,7 +383,7 @@ mod tests {
         let cluster = Cluster::of_speeds(speeds).check().unwrap().0;
         let workload = Workload::plain(12, Column::Same(60_000_000)).check().unwrap();
         let policy: PolicyPlan = policy.parse().unwrap();
-        let outcome = replay(&Plan::new(&cluster, &workload, &policy));
+        let outcome = replay(&Plan::new(&cluster, &workload, &policy)).unwrap();
         crate::units::micros_to_seconds(outcome.makespan_us.unwrap()) / 60.0
     }
 
@@ -510,7 +511,7 @@ mod tests {
             let cluster = cluster.check().unwrap().0;
             let workload = Workload::plain(100, Column::Same(50_000_000)).check().unwrap();
             let policy: PolicyPlan = policies(&settings)[TQST].1.parse().unwrap();
-            let outcome = replay(&Plan::new(&cluster, &workload, &policy));
+            let outcome = replay(&Plan::new(&cluster, &workload, &policy)).unwrap();
             let journal = outcome.journal.unwrap();
             let first = journal.entries().find(|entry| entry.kind == Kind::Copy);
             first.map(|entry| entry.at_us / 1_000_000)

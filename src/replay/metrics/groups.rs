@@ -179,7 +179,7 @@ mod tests {
         cluster.cpu = vec![4 * UNITS];
         let cluster = cluster.check().unwrap().0;
         let policy = "fifo".parse().unwrap();
-        let journal = replay(&Plan::new(&cluster, &workload, &policy)).journal.unwrap();
+        let journal = replay(&Plan::new(&cluster, &workload, &policy)).unwrap().journal.unwrap();
         let rows = |by, size_of| by_group(&journal, &workload, by, size_of);
         let sizes = rows(GroupedBy::Size, SizeOf::Processors);
         let shown = |row: &GroupRow| (row.group.clone(), row.tasks, row.waiting_s_mean.unwrap());

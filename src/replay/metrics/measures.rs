@@ -230,7 +230,8 @@ mod tests {
             let mut workload = workload.clone();
             workload.has_wait = has_wait;
             let workload = workload.check().unwrap();
-            let journal = replay(&Plan::new(&cluster, &workload, &policy)).journal.unwrap();
+            let journal =
+                replay(&Plan::new(&cluster, &workload, &policy)).unwrap().journal.unwrap();
             let metrics = measure(&journal, &workload, &cluster, 1);
             assert_eq!(metrics.waiting_s.unwrap().mean, 6.25);
             metrics.settled_waiting_s

@@ -102,7 +102,7 @@ impl Speculation for Both {
     fn heartbeat(&mut self, state: &State<'_>, restarts: &mut Vec<u32>) {
         let mut slots_of = [const { BTreeSet::new() }; 2];
         for (side, slots) in self.sides.iter_mut().zip(&mut slots_of) {
-            let is_due = |period_us: i64| state.now_us % period_us == 0;
+            let is_due = |period_us: i64| state.now_us.checked_rem(period_us) == Some(0);
             if side.rule.heartbeat_us().is_some_and(is_due) {
                 side.restarted.clear();
                 let mut wanted = Vec::new();
@@ -236,7 +236,7 @@ mod tests {
             second_speculation: Some(("second".into(), Arc::new(second.clone()))),
             .."fifo".parse().unwrap()
         };
-        let journal = replay(&Plan::new(&cluster, &workload, &policy)).journal.unwrap();
+        let journal = replay(&Plan::new(&cluster, &workload, &policy)).unwrap().journal.unwrap();
         let lines = journal.to_string();
         let lines = lines.lines().filter_map(|line| line.strip_prefix("3 "));
         lines.filter(|line| !line.starts_with("submit")).collect::<Vec<_>>().join(", ")

@@ -87,7 +87,8 @@ pub trait Order: Send {
         Passing::default()
     }
 
-    /// The period between calls of [`reorder`](Self::reorder), µs.
+    /// The period between calls of [`reorder`](Self::reorder), µs, at least 1. A replay asks once,
+    /// at the start.
     fn period_us(&self) -> Option<i64> {
         None
     }
@@ -130,7 +131,8 @@ pub type Place<'p> = dyn FnMut(u32, &dyn Fn(u32) -> bool) -> Option<u32> + 'p;
 
 /// A rule about running tasks.
 pub trait Speculation: Send {
-    /// The period between calls of [`heartbeat`](Self::heartbeat), µs.
+    /// The period between calls of [`heartbeat`](Self::heartbeat), µs, at least 1. A replay asks
+    /// once, at the start.
     fn heartbeat_us(&self) -> Option<i64> {
         None
     }
@@ -358,12 +360,19 @@ impl PolicyPlan {
         Self { speculation: (name.into(), Arc::new(rule)), second_speculation: None, ..self }
     }
 
-    /// The policy with this detector, called at every heartbeat; its copies go before waiting
-    /// tasks.
-    #[must_use]
-    pub fn with_detector(self, detector: DetectorPlan, heartbeat_s: f64) -> Self {
-        let speculation = (detector.name().to_owned().into(), watch::around(detector, heartbeat_s));
-        Self { speculation, second_speculation: None, ..self }
+    /// The policy with this detector, called every `heartbeat_s` seconds; its copies go before
+    /// waiting tasks.
+    ///
+    /// # Errors
+    /// The time between heartbeats is not from 0.001 to 10^9 s.
+    pub fn with_detector(
+        self,
+        detector: DetectorPlan,
+        heartbeat_s: f64,
+    ) -> Result<Self, NotationError> {
+        let name = detector.name().to_owned();
+        let speculation = (name.into(), watch::around(detector, heartbeat_s)?);
+        Ok(Self { speculation, second_speculation: None, ..self })
     }
 
     /// The policy with a kill rule as in a sweep, with one parameter. A custom rule is called at
@@ -385,3 +394,9 @@ impl PolicyPlan {
         both::heartbeat(self)
     }
 }
+    /// The names of the rules about running tasks.
+    pub(super) fn rule_name(&self) -> String {
+        let second = self.second_speculation.as_ref().map(|(name, _)| format!("+{name}"));
+        format!("{}{}", self.speculation.0, second.unwrap_or_default())
+    }
+

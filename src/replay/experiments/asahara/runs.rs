@@ -113,7 +113,8 @@ pub(super) fn run(
     let cluster = cluster(settings, disturbance);
     // A storm of restarts may never end; the paper's longest job took 8,741 s.
     let until_us = micros(40_000.0);
-    let outcome = replay(&Plan { seed, until_us, ..Plan::new(&cluster, &workload, &policy) });
+    let outcome = replay(&Plan { seed, until_us, ..Plan::new(&cluster, &workload, &policy) })
+        .expect("a policy of the list can be replayed");
     let mut run = Run { job_s: micros_to_seconds(outcome.last_us), ..Run::default() };
     for entry in outcome.journal.iter().flat_map(Journal::entries) {
         match (entry.kind, (entry.task as usize) < MAPS) {

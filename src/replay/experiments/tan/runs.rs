@@ -76,6 +76,7 @@ pub(super) fn run(
     seed: u64,
 ) -> Outcome {
     replay(&Plan { seed, journal: Keep::Sums, ..Plan::new(cluster, workload, policy) })
+        .expect("a policy of the list can be replayed")
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a makespan is far below 2^53 µs")]

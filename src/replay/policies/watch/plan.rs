@@ -1,5 +1,6 @@
 //! The parameters of a detector in a policy.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::notation::{Notation, NotationError};
@@ -31,19 +32,34 @@ pub(in crate::replay::policies) fn name(part: &str) -> Option<&'static str> {
     detectors::KINDS.iter().map(|kind| kind.name).find(|known| *known == name)
 }
 
+/// The possible times between heartbeats, s: shorter ones would count as no time at all.
+const HEARTBEATS_S: RangeInclusive<f64> = 1e-3..=1e9;
+
 /// A policy of a detector, without known speeds of machines.
+///
+/// # Errors
+/// The time between heartbeats is not possible.
 pub(in crate::replay::policies) fn around(
     detector: DetectorPlan,
     heartbeat_s: f64,
-) -> Arc<dyn SpeculationPlan> {
-    Arc::new(Plan {
+) -> Result<Arc<dyn SpeculationPlan>, NotationError> {
+    if !HEARTBEATS_S.contains(&heartbeat_s) {
+        return Err(NotationError::BadValue {
+            kind: "policy",
+            name: detector.name().to_owned(),
+            key: "heartbeat_s",
+            value: heartbeat_s.to_string(),
+            expected: "a time from 0.001 to 10^9 s",
+        });
+    }
+    Ok(Arc::new(Plan {
         detector,
         heartbeat_s,
         goes_first: true,
         knows_nodes: false,
         restarts_max: RESTARTS_MAX,
         lets_sleep: true,
-    })
+    }))
 }
 
 /// Reads a detector with the parameters of the policy.
@@ -62,7 +78,7 @@ pub(super) fn plan(part: &str) -> Result<Plan, NotationError> {
     let (copies, nodes) =
         ([("first", true), ("last", false)], [("known", true), ("unknown", false)]);
     let plan = Plan {
-        heartbeat_s: notation.number("heartbeat_s", "a time above 0 s", 3.0, 1e-3..=1e9)?,
+        heartbeat_s: notation.number("heartbeat_s", "a time above 0 s", 3.0, HEARTBEATS_S)?,
         goes_first: notation.choice("copies", "`first` or `last`", true, &copies)?,
         knows_nodes: notation.choice("nodes", "`known` or `unknown`", false, &nodes)?,
         restarts_max: notation.take("restarts", "a number of restarts", RESTARTS_MAX)?,
