@@ -36,6 +36,7 @@ pub struct Attempt {
 
 /// What ended an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EndedBy {
     /// An event of its task, of this type.
     Event(EventType),

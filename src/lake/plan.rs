@@ -30,6 +30,7 @@ const LARGE_BUCKET_BYTES: u64 = 512 << 20;
 
 /// How many lines of a part may give no row.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum MaxRejects {
     /// A number of lines.
     Count(u64),

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 /// What an order that plans ahead uses as the running time of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum Estimates {
     /// The requested time; the recorded running time if no request is known.
     #[default]

@@ -1,8 +1,10 @@
 //! The types of events of jobs and tasks.
 
-/// The type of an event of a job or task, with its number in the lake.
+/// The type of an event of a job or task, with its number in the lake. The list is that of the
+/// trace of 2019, and grows only with another trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum EventType {
     /// It may be scheduled from now on.
     Submit = 0,

@@ -29,6 +29,7 @@ pub const FORMAT_VERSION: u32 = 3;
 
 /// A table of the lake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Table {
     /// Life-cycle events of jobs.
     JobEvents,

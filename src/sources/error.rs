@@ -44,6 +44,7 @@ impl Fault for SourceError {
 
 /// Why a raw file or folder could not be used.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum SourceErrorKind {
     /// It could not be opened.
     #[error("it could not be opened")]

@@ -103,6 +103,7 @@ pub struct Scene<'a> {
 
 /// The action on a flagged attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Action {
     /// Start a copy beside it.
     Copy,

@@ -367,6 +367,7 @@ impl PolicyPlan {
     /// The time between heartbeats is not from 0.001 to 10^9 s.
     pub fn with_detector(
         self,
+#[non_exhaustive]
         detector: DetectorPlan,
         heartbeat_s: f64,
     ) -> Result<Self, NotationError> {

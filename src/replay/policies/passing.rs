@@ -5,6 +5,7 @@ use crate::replay::estimates::Steps;
 
 /// How many waiting tasks that fit nowhere may be passed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Depth {
     /// None: all tasks behind the first wait as well.
     #[default]
@@ -28,6 +29,7 @@ impl Depth {
 
 /// The reservations that later tasks must respect when they start before one that has to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Backfill {
     /// None: they may delay it.
     #[default]
@@ -40,6 +42,7 @@ pub enum Backfill {
 
 /// What an order that plans ahead uses as the running time of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Predict {
     /// The estimate of the workload.
     #[default]
