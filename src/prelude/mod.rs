@@ -42,7 +42,7 @@ pub use crate::lake::{Lake, LakeError, LakeErrorKind, PartEntry};
 pub use crate::notation::NotationError;
 pub use crate::progress::Progress;
 use crate::progress::Watch;
-pub use crate::replay::cluster::{Cluster, ClusterError};
+pub use crate::replay::cluster::{Change, Cluster, ClusterError, MachineChange};
 pub use crate::replay::dependencies::Dependencies;
 pub use crate::replay::detect::progress::ProgressModel;
 pub use crate::replay::detect::score::Score;
@@ -57,12 +57,16 @@ pub use crate::replay::engine::{
 };
 pub use crate::replay::estimates::Estimates;
 pub use crate::replay::feedback::Feedback;
-pub use crate::replay::gpus::GpuAsk;
-pub use crate::replay::line::Line as WaitingLine;
+pub use crate::replay::gpus::{GpuAsk, Gpus};
+pub use crate::replay::journal::{Entry as JournalEntry, Journal, Kind as Happening};
+pub use crate::replay::line::{Ask, Line as WaitingLine};
+pub use crate::replay::placement::Placement;
 pub use crate::replay::policies::{
-    Backfill, Depth, Order, OrderPlan, Passing, PolicyPlan, Predict, Searched, SpeculationPlan,
+    Backfill, Depth, Heartbeat, Order, OrderPlan, Passing, Place, PolicyPlan, Predict, Speculation,
+    SpeculationPlan, Wish,
 };
-pub use crate::replay::state::{Phase, State};
+pub use crate::replay::room::Room;
+pub use crate::replay::state::{Attempts, Machines, Phase, Role, State, Tasks};
 pub use crate::replay::workload::{Column, Fate, Workload, WorkloadError};
 pub use crate::schema::{EventType, Source, Table, row_id};
 pub use crate::sources::parser::{HandOut, Notes, OwnPart, ParserOf, PartParser};
@@ -135,15 +139,15 @@ impl Lake {
     }
 }
 
-/// The lake, watched by a question's callback.
-fn watched(lake: &Lake, watch: Option<&Arc<Watch>>) -> Lake {
-    watch.map_or_else(|| lake.clone(), |watch| lake.watched(watch))
-}
-
 /// The windows of a lake up to the chosen end, if there is one.
 fn windows(lake: &Lake, window_end_us: Option<i64>) -> Result<Windows, Error> {
     let refused = |early: EarlyEnd| Error::Setting { setting: "window_end", why: early.into() };
     Windows::ending(lake, window_end_us).map_err(refused)
+}
+
+/// The lake, watched by a question's callback.
+fn watched(lake: &Lake, watch: Option<&Arc<Watch>>) -> Lake {
+    watch.map_or_else(|| lake.clone(), |watch| lake.watched(watch))
 }
 
 /// Builder methods that several questions share: `on_progress` with its own text, and `window_end`.

@@ -17,14 +17,15 @@ use super::workload::Column;
 
 /// What happens to a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Change {
     /// It joins, or joins again.
     Joins,
     /// It leaves, and its attempts are lost.
     Leaves,
-    /// Its capacity changes.
+    /// Its capacity changes, millionths.
     Capacity(Room),
-    /// Its speed changes.
+    /// Its speed changes, work per µs.
     Speed(f64),
     /// Its number of usable cores changes, where cores are shared.
     Cores(f64),
@@ -168,15 +169,18 @@ pub struct Cluster {
     /// down.
     pub shared_cores: Option<Column<f64>>,
     /// The load of others.
+    #[doc(hidden)]
     pub utilisation: Option<Utilisation>,
     /// Changes, in order of time.
     pub changes: Vec<MachineChange>,
     /// When the scheduler learns that a machine is gone.
+    #[doc(hidden)]
     pub notice: Notice,
 }
 
 /// Why a cluster was rejected.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ClusterError {
     /// There is no machine.
     #[error("a cluster needs at least one machine")]
@@ -352,6 +356,7 @@ impl Cluster {
 
     /// The work done on `machine` at rate `speed` until `end_us` by an attempt that began to work
     /// at that rate at the start of `drawn`. Periods in `drawn` are not drawn again.
+    #[doc(hidden)]
     pub fn work_until(&self, machine: u32, drawn: &mut Drawn, end_us: i64, speed: f64) -> f64 {
         let Some(utilisation) = &self.utilisation else {
             return exact(end_us - drawn.from_us) * speed;

@@ -20,6 +20,7 @@ use super::workload::NONE;
 /// The numbers are stored: raise the version of the format when they change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Kind {
     /// A task was submitted, or came back after a failure.
     Submit = 0,
@@ -131,9 +132,9 @@ pub struct Entry {
     pub at_us: i64,
     /// The kind.
     pub kind: Kind,
-    /// The task; [`NONE`] for an event of a machine.
+    /// The task; `u32::MAX` for an event of a machine.
     pub task: u32,
-    /// The machine; [`NONE`] if there is none.
+    /// The machine; `u32::MAX` if there is none.
     pub machine: u32,
     /// The attempt's number among those of its task, from 1; 0 if there is none.
     pub attempt: u16,
@@ -200,13 +201,13 @@ fn write_seconds(f: &mut fmt::Formatter<'_>, micros: i64) -> fmt::Result {
 pub struct Journal {
     /// Times, µs, never decreasing.
     pub at_us: Vec<i64>,
-    /// Numbers of the [`Kind`]s.
+    /// The kinds, by number, as in [`Kind::of`].
     pub kind: Vec<u8>,
-    /// The tasks.
+    /// The tasks, by number in the workload; `u32::MAX` for an event of a machine.
     pub task: Vec<u32>,
-    /// The machines.
+    /// The machines, by number in the cluster; `u32::MAX` if there is none.
     pub machine: Vec<u32>,
-    /// The numbers of the attempts.
+    /// The numbers of the attempts among those of their task, from 1; 0 if there is none.
     pub attempt: Vec<u16>,
 }
 

@@ -6,9 +6,9 @@
 /// CPU and memory, millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Room {
-    /// CPU.
+    /// CPU, millionths.
     pub cpu: u64,
-    /// Memory; `None` if it is unknown.
+    /// Memory, millionths; `None` if it is unknown.
     pub memory: Option<u64>,
 }
 

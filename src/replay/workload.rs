@@ -26,6 +26,7 @@ pub const UNITS: u64 = 1_000_000;
 
 /// How a task ends after its recorded failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fate {
     /// It finishes after its work.
     Finishes,
@@ -214,20 +215,25 @@ pub struct Workload {
     /// The chance of each attempt to be slow; with `None` only the first attempt is slow.
     pub extra_chance: Option<f64>,
     /// The recorded failures.
+    #[doc(hidden)]
     pub failures: Failures,
     /// Which tasks wait for which other tasks.
     pub dependencies: Dependencies,
     /// What the record says about the jobs, if a rule uses it.
+    #[doc(hidden)]
     pub pasts: JobPasts,
     /// How much work a copy or a restart has.
+    #[doc(hidden)]
     pub reruns: Reruns,
     /// Where the inputs of tasks are.
+    #[doc(hidden)]
     pub inputs: Inputs,
     /// The deviation of the random factor (mean 1) between the work of an attempt and of its task.
     pub noise: f64,
     /// Work at the beginning of an attempt during which no progress is reported, µs.
     pub startup_us: i64,
     /// How progress is reported after that, by group modulo the length; at least one shape.
+    #[doc(hidden)]
     pub shapes: Vec<Shape>,
     /// The place of each task in the given arrays; empty if they were in order.
     pub origin: Vec<u32>,
@@ -235,6 +241,7 @@ pub struct Workload {
 
 /// Why a workload was rejected.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum WorkloadError {
     /// A column with another number of entries than tasks.
     #[error("column `{column}` does not have one entry for each of the {task_count} tasks")]

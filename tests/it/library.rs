@@ -269,6 +269,15 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
         "the time between heartbeats is 0 µs",
     );
     check(sample.detect([late(), late()]).run().map(drop), "two detectors are called `late`");
+    let least = sample.detect([late()]).tasks_min(0).run().map(drop);
+    check(least, "the smallest group is 0 tasks, but must be at least 1");
+    let early = "the setting `window_end` is refused: the end of the window, 0.000005 s, is before";
+    check(sample.study().window_end(5).ledger().map(drop), early);
+    check(sample.detect([late()]).window_end(5).run().map(drop), early);
+    let last_us = Windows::of(&sample).task_end_us.max(Windows::of(&sample).job_end_us);
+    assert_eq!(Windows::ending(&sample, Some(last_us - 1)).unwrap_err().last_us, last_us);
+    assert_eq!(Windows::ending(&sample, Some(last_us)).unwrap().task_end_us, last_us);
+    sample.study().window_end(last_us + DAY).ledger().unwrap();
     let rows = || sample.batches(Table::TaskEvents);
     check(rows().bucket(99).columns(["time_us"]).map(drop), "no bucket 99: the lake has 4, from 0");
     check(rows().columns(["tim_us"]).map(drop), "table `task_events` has no column `tim_us`");
@@ -278,6 +287,95 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     assert!(!trace.join("lake").exists(), "nothing was made");
     assert!(Shard::new(7, 3).is_err() && Shard::new(0, 3).is_err() && Shard::new(3, 3).is_ok());
     std::fs::remove_dir_all(trace).unwrap();
+}
+
+/// An order and a rule whose periods are the given ones, one call after another.
+#[derive(Debug)]
+struct Odd(Mutex<Vec<i64>>);
+
+impl Odd {
+    fn new(periods_us: &[i64]) -> Self {
+        Self(Mutex::new(periods_us.iter().rev().copied().collect()))
+    }
+
+    fn again(&self) -> Self {
+        Self(Mutex::new(self.0.lock().unwrap().clone()))
+    }
+}
+
+impl OrderPlan for Odd {
+    fn build(&self, _: &State<'_>, _seed: u64) -> Box<dyn Order> {
+        Box::new(self.again())
+    }
+}
+
+impl Order for Odd {
+    fn push(&mut self, _: &State<'_>, _task: u32) {}
+
+    fn push_front(&mut self, _: &State<'_>, _task: u32) {}
+
+    fn peek(&mut self, state: &State<'_>) -> Option<u32> {
+        (0..).zip(&state.tasks.phase).find(|(_, phase)| **phase == Phase::Waiting).map(|one| one.0)
+    }
+
+    fn pop(&mut self) {}
+
+    fn period_us(&self) -> Option<i64> {
+        self.0.lock().unwrap().pop()
+    }
+}
+
+impl SpeculationPlan for Odd {
+    fn build(&self, _: &State<'_>) -> Option<Box<dyn Speculation>> {
+        Some(Box::new(self.again()))
+    }
+}
+
+impl Speculation for Odd {
+    fn heartbeat_us(&self) -> Option<i64> {
+        self.0.lock().unwrap().pop()
+    }
+
+    fn next(&mut self, _: &State<'_>, _place: &mut Place<'_>) -> Option<Wish> {
+        None
+    }
+}
+
+#[test]
+fn a_policy_that_cannot_be_replayed_is_refused_with_a_reason() {
+    let (mut cluster, _) = Cluster::of_speeds(vec![1.0; 2]).check().unwrap();
+    let mut workload = Workload::plain(5, Column::Same(10 * SECOND)).check().unwrap();
+    let policy = |text: &str| text.parse::<PolicyPlan>().unwrap();
+    let refused = |policy: &PolicyPlan| {
+        replay(&ReplayPlan::new(&cluster, &workload, policy)).unwrap_err().to_string()
+    };
+    let order = |periods_us: &[i64]| policy("fifo").with_order("odd", Odd::new(periods_us));
+    let rule = |periods_us: &[i64]| policy("fifo").with_speculation("odd", Odd::new(periods_us));
+    let least = "but must be at least 1 µs";
+    for period_us in [0, -1, i64::MIN] {
+        let said = refused(&order(&[period_us]));
+        assert_eq!(said, format!("the period of order `odd` is {period_us} µs, {least}"));
+        let said = refused(&rule(&[period_us]));
+        assert_eq!(said, format!("the period of rule `odd` is {period_us} µs, {least}"));
+    }
+    // A period is asked for once: what is said later divides nothing by zero.
+    for policy in [order(&[SECOND, 0, 0, 0]), rule(&[SECOND, 0, 0, 0])] {
+        let outcome = replay(&ReplayPlan::new(&cluster, &workload, &policy)).unwrap();
+        assert_eq!(outcome.makespan_us, Some(30 * SECOND));
+    }
+    for heartbeat_s in [0.0, -1.0, 1e-7, f64::NAN, f64::INFINITY] {
+        let late: DetectorPlan = "late".parse().unwrap();
+        let error = policy("fifo").with_detector(late, heartbeat_s).unwrap_err().to_string();
+        let said = format!("policy `late`: `heartbeat_s={heartbeat_s}` is not a time from 0.001");
+        assert!(error.starts_with(&said), "{error}");
+    }
+    workload.gpus = Column::Same(GpuAsk::new(1, 1000, u64::MAX));
+    cluster.gpus = vec![Gpus { count: 1, model: u64::MAX }; 2];
+    let conservative = policy("conservative");
+    let error = Error::from(
+        replay(&ReplayPlan::new(&cluster, &workload, &conservative)).expect_err("no booking"),
+    );
+    assert!(error.to_string().starts_with("order `conservative` cannot replay tasks with GPUs"));
 }
 
 /// A custom index with a custom error.
@@ -292,15 +390,6 @@ impl std::fmt::Display for TooMuch {
     }
 }
 
-    let least = sample.detect([late()]).tasks_min(0).run().map(drop);
-    check(least, "the smallest group is 0 tasks, but must be at least 1");
-    let early = "the setting `window_end` is refused: the end of the window, 0.000005 s, is before";
-    check(sample.study().window_end(5).ledger().map(drop), early);
-    check(sample.detect([late()]).window_end(5).run().map(drop), early);
-    let last_us = Windows::of(&sample).task_end_us.max(Windows::of(&sample).job_end_us);
-    assert_eq!(Windows::ending(&sample, Some(last_us - 1)).unwrap_err().last_us, last_us);
-    assert_eq!(Windows::ending(&sample, Some(last_us)).unwrap().task_end_us, last_us);
-    sample.study().window_end(last_us + DAY).ledger().unwrap();
 impl std::error::Error for TooMuch {}
 
 impl std::fmt::Display for Capped {

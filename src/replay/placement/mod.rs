@@ -27,6 +27,7 @@ mod tree;
 
 /// How a machine is chosen among those with room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Placement {
     /// The machine that has waited for work longest: the work queue.
     FirstFree,

@@ -60,18 +60,23 @@ pub trait Order: Send {
     fn forget(&mut self, _task: u32) {}
 
     /// The waiting tasks, if they can be searched by requests. Every task that stops waiting must
-    /// then be [forgotten](Self::forget).
+    /// then be [forgotten](Self::forget). Hidden, because the steps in which requests are counted
+    /// are the engine's own.
+    #[doc(hidden)]
     fn searched(&self) -> Option<&dyn Searched> {
         None
     }
 
-    /// The line of waiting tasks, if later ones may pass earlier ones.
+    /// The line of waiting tasks with their requests ([`State::ask_of`]), if later ones may pass
+    /// earlier ones ([`passing`](Self::passing)). Every task that stops waiting must then be
+    /// [forgotten](Self::forget).
     fn line(&self) -> Option<&Line> {
         None
     }
 
     /// Called at the start if room only shrinks while tasks are handed out: of several equal tasks,
     /// only the first needs to be [found](Searched::seek).
+    #[doc(hidden)]
     fn room_only_shrinks(&mut self) {}
 
     /// Called before waiting tasks are handed out: the first task may have changed.
@@ -115,21 +120,57 @@ pub trait Searched {
     fn is_among_first(&self, task: u32, depth: usize) -> bool;
 }
 
-/// A copy or a probe that a rule wants on a machine.
+/// A copy or a probe that a [rule about running tasks](Speculation) wants on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wish {
-    /// The task.
+    /// The task, by number in the workload; an attempt of it runs.
     pub task: u32,
-    /// The machine.
+    /// The machine, by number in the cluster.
     pub machine: u32,
     /// The role of the new attempt.
     pub role: Role,
 }
 
-/// Returns a machine that has room for a copy of the task now and passes a test, if there is one.
+/// Returns a machine that has room for a copy of the task now and passes a test, if there is one;
+/// tasks and machines are numbers in the workload and the cluster.
 pub type Place<'p> = dyn FnMut(u32, &dyn Fn(u32) -> bool) -> Option<u32> + 'p;
 
-/// A rule about running tasks.
+/// A rule about running tasks, built by a [`SpeculationPlan`]. Its calls name an attempt by its
+/// slot, the position in [`State::attempts`], and a task by its number in the workload.
+///
+/// ```
+/// use jobfate::prelude::*;
+///
+/// /// Copies each task once, as soon as a machine has nothing else to do.
+/// #[derive(Clone, Debug)]
+/// struct Twice;
+///
+/// impl SpeculationPlan for Twice {
+///     fn build(&self, _: &State<'_>) -> Option<Box<dyn Speculation>> {
+///         Some(Box::new(Twice))
+///     }
+/// }
+///
+/// impl Speculation for Twice {
+///     fn next(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish> {
+///         state.live_slots().find_map(|slot| {
+///             let task = state.attempts.task[slot as usize];
+///             let is_alone = state.of_task(task).count() == 1;
+///             let machine = if is_alone { place(task, &|_| true)? } else { return None };
+///             Some(Wish { task, machine, role: Role::Copy })
+///         })
+///     }
+/// }
+///
+/// let twice = "fifo".parse::<PolicyPlan>()?.with_speculation("twice", Twice);
+/// let (cluster, _) = Cluster::of_speeds(vec![0.5, 1.0]).check()?;
+/// let workload = Workload::plain(1, Column::Same(100 * SECOND)).check()?;
+/// let outcome = replay(&ReplayPlan::new(&cluster, &workload, &twice))?;
+/// assert_eq!(outcome.makespan_us, Some(100 * SECOND));
+/// let wasted = outcome.sum(Happening::Cancel);
+/// assert_eq!((wasted.count, wasted.work), (1, 50e6));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Speculation: Send {
     /// The period between calls of [`heartbeat`](Self::heartbeat), µs, at least 1. A replay asks
     /// once, at the start.
@@ -197,7 +238,7 @@ pub trait Speculation: Send {
 /// How often a rule judges running tasks, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// The time between two heartbeats, µs.
+    /// The time between two heartbeats, µs, as in [`Speculation::heartbeat_us`].
     pub period_us: i64,
     /// Whether it judges groups of one task too.
     pub sees_lone_tasks: bool,
@@ -326,6 +367,7 @@ pub const KINDS: &[Kind] = &[
 /// The defaults are the order `fifo`, the placement `first-free` and the rule `none`; without
 /// `kill`, no task is condemned.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PolicyPlan {
     /// The order of the waiting tasks.
     pub order: (Cow<'static, str>, Arc<dyn OrderPlan>),
@@ -367,7 +409,6 @@ impl PolicyPlan {
     /// The time between heartbeats is not from 0.001 to 10^9 s.
     pub fn with_detector(
         self,
-#[non_exhaustive]
         detector: DetectorPlan,
         heartbeat_s: f64,
     ) -> Result<Self, NotationError> {
@@ -390,14 +431,14 @@ impl PolicyPlan {
         both::build(self, state)
     }
 
-    /// The heartbeat of the rules about running tasks, if any has one.
-    pub(super) fn heartbeat(&self) -> Option<Heartbeat> {
-        both::heartbeat(self)
-    }
-}
     /// The names of the rules about running tasks.
     pub(super) fn rule_name(&self) -> String {
         let second = self.second_speculation.as_ref().map(|(name, _)| format!("+{name}"));
         format!("{}{}", self.speculation.0, second.unwrap_or_default())
     }
 
+    /// The heartbeat of the rules about running tasks, if any has one.
+    pub(super) fn heartbeat(&self) -> Option<Heartbeat> {
+        both::heartbeat(self)
+    }
+}

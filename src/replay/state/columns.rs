@@ -9,6 +9,7 @@ use crate::replay::workload::NONE;
 
 /// The phase of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Phase {
     /// Not submitted yet.
     Future,
@@ -44,6 +45,7 @@ impl Phase {
 
 /// The purpose of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Role {
     /// The task's regular attempt.
     Original,
@@ -53,31 +55,37 @@ pub enum Role {
     Probe,
 }
 
-/// Machines, one entry each.
+/// Machines, one entry each, by number in the [`Cluster`](crate::replay::cluster::Cluster).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Machines {
     /// Whether the machine is present.
     pub is_present: Vec<bool>,
-    /// The capacity.
+    /// The capacity, millionths.
     pub capacity: Vec<Room>,
-    /// The free capacity; zero while the machine is absent.
+    /// The free capacity, millionths; zero while the machine is absent.
     pub free: Vec<Room>,
-    /// The free GPUs; empty if no machine records GPUs.
+    /// The free GPUs; empty if no machine records GPUs. See [`State::holds_gpus`].
+    ///
+    /// [`State::holds_gpus`]: super::State::holds_gpus
+    #[doc(hidden)]
     pub gpus: Vec<FreeGpus>,
-    /// Work per µs of an attempt that runs alone.
+    /// Work of an attempt that runs alone, per µs; 1 is the speed at which work is recorded.
     pub speed: Vec<f64>,
-    /// Cores to share.
+    /// Cores to share; infinite if no attempt slows another down.
     pub cores: Vec<f64>,
-    /// The number of running attempts.
+    /// The number of running attempts, copies and probes included.
     pub running: Vec<u32>,
-    /// The slot of the first of them.
+    /// The slot of one of them; `u32::MAX` if there is none.
     pub first: Vec<u32>,
 }
 
 /// Running attempts, one entry per slot; slots are reused.
+/// [`State::live_slots`](super::State::live_slots) lists those in use.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Attempts {
-    /// The task; `NONE` in an empty slot.
+    /// The task; `u32::MAX` in an empty slot.
     pub task: Vec<u32>,
     /// The machine.
     pub machine: Vec<u32>,
@@ -109,8 +117,9 @@ pub struct Attempts {
     pub(in crate::replay) empty: Vec<u32>,
 }
 
-/// Tasks, one entry each.
+/// Tasks, one entry each, by number in the [`Workload`](crate::replay::workload::Workload).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Tasks {
     /// The phase.
     pub phase: Vec<Phase>,
@@ -122,7 +131,7 @@ pub struct Tasks {
     pub failed: Vec<u16>,
     /// Submits, schedules and ends so far, without those of copies.
     pub events: Vec<u16>,
-    /// One of its running attempts.
+    /// The slot of one of its running attempts; `u32::MAX` if there is none.
     pub first: Vec<u32>,
     /// When its first attempt began, µs.
     pub first_start_us: Vec<Option<i64>>,

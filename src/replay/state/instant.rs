@@ -16,6 +16,7 @@ use crate::replay::workload::{Column, Fate, NONE, Workload};
 
 /// The state of a replay.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct State<'a> {
     /// The tasks to run.
     pub workload: &'a Workload,
@@ -29,11 +30,11 @@ pub struct State<'a> {
     pub attempts: Attempts,
     /// Tasks.
     pub tasks: Tasks,
-    /// Attempts that run or are believed to run.
+    /// The number of attempts that run or are believed to run.
     pub live: u32,
-    /// Tasks that wait for a machine.
+    /// The number of tasks that wait for a machine.
     pub waiting: u32,
-    /// Machines with room for the least demand of the workload.
+    /// The number of machines with room for the least demand of the workload.
     pub roomy: u32,
     /// How often machines have come, gone or changed.
     pub machine_changes: u64,
@@ -293,8 +294,8 @@ impl<'a> State<'a> {
         (self.attempts.left[idx] - done).max(0.0)
     }
 
-    /// What a waiting task asks for.
-    pub(in crate::replay) fn ask_of(&self, task: u32) -> Ask {
+    /// What a waiting task asks for, for the [line](crate::replay::line::Line) of an order.
+    pub fn ask_of(&self, task: u32) -> Ask {
         let failed = self.tasks.failed[task as usize];
         let estimate_us = match &self.last_two {
             Some(known) => known.of(task),
