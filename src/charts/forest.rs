@@ -201,8 +201,11 @@ fn intervals(
             canvas.marks.push(Mark::Dot { at: at(value), radius: 0.33 * size, ink });
         }
         if let Some(note) = column.notes.get(idx) {
-            let end = at(value.max(high)).0 + 0.6 * size;
-            canvas.text(note, (end, y), Align::Left, size, Ink::TEXT);
+            // The widest texts of an extreme range begin before the end of their interval.
+            let note = shortened(note, frame.width, size);
+            let last = frame.left + frame.width - width_of(&note, size);
+            let end = (at(value.max(high)).0 + 0.6 * size).min(last);
+            canvas.text(&note, (end, y), Align::Left, size, Ink::TEXT);
         }
         let amounts = [(column.axis.as_str(), value), ("from", low), ("to", high)];
         let corner = (frame.left, y - row / 2.0);
