@@ -208,8 +208,8 @@
 //!   1. `src/schema/source.rs`: its entry in `sources!`, with its name, its units, its defaults (by
 //!      its family), and what the help of `ingest` says about it.
 //!   2. `src/schema/records.rs`: its additional columns, if it has any.
-//!   3. `src/sources/foo.rs`: its `FORMAT`: a parser, a line in words, and how a file is recognised.
-//!   4. `src/sources/mod.rs`: `mod foo;`, and its arm in `format_of`.
+//!   3. `src/sources/foo.rs`: a parser, and whether a text is of this format.
+//!   4. `src/sources/mod.rs`: `mod foo;`, and its arm in `format_of` with both, and a line in words.
 //!   5. `fuzz/corpus/foo.txt`: at least five inputs (`fuzz/pack`). The fuzzer and the tests of
 //!      `src/fuzzing` then check that no line is lost.
 //!   6. `reports/sessions/traces.md`: a session with a real file.

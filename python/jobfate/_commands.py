@@ -1415,6 +1415,7 @@ def reproduce(
 
     `jobfate reproduce --help` says more.
     """
+    lake, trace = lake_or_trace(lake, trace)
     return draw(
         "reproduce",
         {

@@ -78,7 +78,7 @@ fn replayed_of(jobs: &[Job], users: &[u32], policy: &str) -> Vec<i64> {
     cluster.cpu = vec![ALL * UNITS];
     let cluster = cluster.check().expect("valid input").0;
     let policy: PolicyPlan = policy.parse().expect("valid input");
-    let outcome = replay(&Plan::new(&cluster, &workload, &policy)).unwrap();
+    let outcome = replay(&Plan::new(&cluster, &workload, &policy)).expect("valid input");
     outcome.first_start_us.iter().map(|at_us| at_us.expect("all start") / 1_000_000).collect()
 }
 

@@ -276,7 +276,7 @@ proptest! {
     ) {
         let (cluster, workload) = drawn(&machines, &tasks, &changes, wholes);
         let plan: PolicyPlan = policy.parse().expect("valid input");
-        let outcome = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &plan) }).unwrap();
+        let outcome = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &plan) }).expect("valid input");
         let entries: Vec<Entry> = outcome.journal.as_ref().expect("kept").entries().collect();
         // A task that loses its machine comes back before the others, without a line in the
         // journal.
@@ -335,7 +335,7 @@ fn each_cause_is_named() {
 fn left(text: &str, policy: &str) -> GpuFragmentation {
     let (cluster, workload) = read(text);
     let plan: PolicyPlan = policy.parse().expect("a policy");
-    let outcome = replay(&Plan::new(&cluster, &workload, &plan)).unwrap();
+    let outcome = replay(&Plan::new(&cluster, &workload, &plan)).expect("valid input");
     let journal = outcome.journal.expect("kept");
     gpu_fragmentation(&journal, &workload, &cluster, 7).expect("there are GPUs")
 }
@@ -438,7 +438,7 @@ proptest! {
     ) {
         let (cluster, workload) = drawn(&machines, &tasks, &changes, wholes);
         let plan: PolicyPlan = policy.parse().expect("valid input");
-        let journal = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &plan) }).unwrap().journal.expect("kept");
+        let journal = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &plan) }).expect("valid input").journal.expect("kept");
         let Some(found) = gpu_fragmentation(&journal, &workload, &cluster, 9) else {
             prop_assert!(!workload.has_gpus());
             return Ok(());

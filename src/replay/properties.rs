@@ -221,7 +221,7 @@ pub(super) fn notice() -> impl Strategy<Value = Notice> {
 
 fn run(cluster: &Cluster, workload: &Workload, policy: &str) -> Outcome {
     let policy: PolicyPlan = policy.parse().expect("valid input");
-    replay(&Plan { seed: 3, ..Plan::new(cluster, workload, &policy) }).unwrap()
+    replay(&Plan { seed: 3, ..Plan::new(cluster, workload, &policy) }).expect("valid input")
 }
 
 /// Checks a journal with only the basic rules of replays.

@@ -93,7 +93,7 @@ proptest! {
         let (name, order) = searched.order.clone();
         let plain = PolicyPlan { order: (name, Arc::new(OneByOne(order))), ..searched.clone() };
         let run = |policy: &PolicyPlan| -> Outcome {
-            replay(&Plan { seed: 1, ..Plan::new(&cluster, &workload, policy) }).unwrap()
+            replay(&Plan { seed: 1, ..Plan::new(&cluster, &workload, policy) }).expect("valid input")
         };
         prop_assert_eq!(run(&searched), run(&plain), "{}", text);
     }
@@ -150,7 +150,7 @@ proptest! {
         // A rule that restarts every slow attempt may restart the slowest task endlessly.
         let until_us = 1_000 * 1_000_000;
         let run = |policy: &PolicyPlan| -> Outcome {
-            replay(&Plan { seed: 1, until_us, ..Plan::new(&cluster, &workload, policy) }).unwrap()
+            replay(&Plan { seed: 1, until_us, ..Plan::new(&cluster, &workload, policy) }).expect("valid input")
         };
         prop_assert_eq!(run(&sleeping), run(&policy), "{}+{}", order, rule);
     }

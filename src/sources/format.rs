@@ -1,4 +1,4 @@
-//! The description of a format, which its file gives as `FORMAT`.
+//! The description of a format.
 //!
 //! In: a part, and the beginning of its text. Out: a parser, the form of a line in words, and
 //! whether a file is of this format.
@@ -25,6 +25,8 @@ pub(super) enum Seen {
     Lines(fn(&[u8]) -> Option<FileKind>),
     /// JSON objects.
     Json(fn(&[u8]) -> Option<FileKind>),
+    /// JSON objects with the first of these keys that is found.
+    Keys(&'static [(&'static str, FileKind)]),
     /// By the layout of its folder or the form of most of its lines, which only `trace` looks at, or
     /// not at all.
     Otherwise,
@@ -39,4 +41,19 @@ pub(super) enum FileKind {
     Topology,
     /// The machines of a log of pods or of batch tasks.
     Nodes,
+}
+
+impl Seen {
+    /// The kind of a file with this text, if it is of the format.
+    pub(super) fn kind_of(self, text: &[u8], is_json: bool) -> Option<FileKind> {
+        let has = |key: &str| memchr::memmem::find(text, format!("\"{key}\"").as_bytes()).is_some();
+        match self {
+            Self::Json(seen) if is_json => seen(text),
+            Self::Keys(keys) if is_json => {
+                keys.iter().find(|(key, _)| has(key)).map(|(_, kind)| *kind)
+            }
+            Self::Lines(seen) if !is_json => seen(text),
+            _ => None,
+        }
+    }
 }

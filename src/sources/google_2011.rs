@@ -10,21 +10,10 @@
 
 use super::blocks::TextBlock;
 use super::fields::{self, CarefulTime};
-use super::format::{Format, Seen};
 use super::part::{HandOut, PartParser};
 use super::reject::{Reject, RejectReason, reject_text};
 use super::rows::{Cells, RowBlock};
 use crate::schema::{self, AMOUNT_MAX, Column, ColumnType, Source, Table};
-
-/// How it is read.
-pub(super) const FORMAT: Format = Format {
-    parser: |part, begin| Ok(Box::new(Parser::new(part.table, part.part, begin))),
-    line: |part| {
-        let count = part.table.columns(part.source).len();
-        format!("the {count} columns of table `{}`", part.table)
-    },
-    seen: Seen::Otherwise,
-};
 
 /// The lake's column (by position) that each field of a line fills.
 #[derive(Clone, Debug, PartialEq, Eq)]

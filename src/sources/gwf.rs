@@ -13,7 +13,6 @@
 
 use super::fields;
 use super::folder::RawPart;
-use super::format::{Format, Seen};
 use super::log::{self, Fault, JobKey, LineFormat, LogJob, LogParser};
 use super::reject::RejectReason;
 use super::rows::Cell;
@@ -46,15 +45,8 @@ pub(super) struct Gwf {
     layout: Option<Layout>,
 }
 
-/// How it is read.
-pub(super) const FORMAT: Format = Format {
-    parser: |part, _| Ok(Box::new(parser(part))),
-    line: |_| format!("the {FIELD_COUNT} fields of a GWF job"),
-    seen: Seen::Otherwise,
-};
-
 /// A parser for one table of a log.
-fn parser(part: &RawPart) -> LogParser<Gwf> {
+pub(super) fn parser(part: &RawPart) -> LogParser<Gwf> {
     LogParser::new(Gwf::default(), part)
 }
 

@@ -4,13 +4,14 @@
 //! part blocks of typed rows ([`RowBlock`]) with the lines that gave no row. No line is dropped
 //! silently, and no value gets a default silently.
 //!
-//! A format is one file or folder, with an arm of `format_of`: its `FORMAT` has a `PartParser` that
-//! makes rows from the text of a part, and a way to recognise it. Formats share `records` (rows of
+//! A format is one file or folder, with an arm of `format_of`: a `PartParser` that makes rows from the
+//! text of a part, and a way to recognise it. Formats share `records` (rows of
 //! accounting logs), `json` (JSON objects), `log` (SWF and GWF) and [`zone`] (time zones).
 
 use std::path::Path;
 
-use self::format::Format;
+use self::format::FileKind::{self, Log};
+use self::format::{Format, Seen};
 use crate::schema::Source;
 
 mod alibaba;
@@ -78,20 +79,78 @@ pub(crate) fn parser_of(
     (format_of(part.source).parser)(part, begin)
 }
 
-/// The format of each source.
+/// The tables of 2011.
+const GOOGLE_2011: Format = Format {
+    parser: |part, begin| Ok(Box::new(google_2011::Parser::new(part.table, part.part, begin))),
+    line: |part| {
+        let count = part.table.columns(part.source).len();
+        format!("the {count} columns of table `{}`", part.table)
+    },
+    seen: Seen::Otherwise,
+};
+
+/// The tables of 2019, or the same joined into one file.
+const GOOGLE_2019: Format = Format {
+    parser: |part, begin| {
+        if joined::is_seen(begin) {
+            return Ok(Box::new(joined::Joined::new(part, begin)?));
+        }
+        Ok(Box::new(google_2019::Parser::new(part)?))
+    },
+    line: |part| format!("a JSON object of table `{}` of the trace of 2019", part.table),
+    seen: Seen::Lines(|text| joined::is_seen(text).then_some(Log(Source::Google2019))),
+};
+
+/// How each source is read.
 const fn format_of(source: Source) -> &'static Format {
     match source {
-        Source::Google2011 => &google_2011::FORMAT,
-        Source::Google2019 | Source::Google2019AllocSets => &joined::FORMAT,
-        Source::Swf => &swf::FORMAT,
-        Source::Gwf => &gwf::FORMAT,
-        Source::Rumen => &rumen::FORMAT,
-        Source::Slurm => &slurm::FORMAT,
-        Source::Openb => &openb::FORMAT,
-        Source::Alibaba2017 => &alibaba_2017::FORMAT,
-        Source::Alibaba2018 => &alibaba_2018::FORMAT,
-        Source::Kubernetes => &kubernetes::FORMAT,
-        Source::Mapped => &mapped::FORMAT,
+        Source::Google2011 => &GOOGLE_2011,
+        Source::Google2019 | Source::Google2019AllocSets => &GOOGLE_2019,
+        Source::Swf => &Format {
+            parser: |part, _| Ok(Box::new(swf::parser(part))),
+            line: |_| format!("the {} fields of an SWF job", swf::FIELD_COUNT),
+            seen: Seen::Otherwise,
+        },
+        Source::Gwf => &Format {
+            parser: |part, _| Ok(Box::new(gwf::parser(part))),
+            line: |_| format!("the {} fields of a GWF job", gwf::FIELD_COUNT),
+            seen: Seen::Otherwise,
+        },
+        Source::Rumen => &Format {
+            parser: |part, _| rumen::parser(part),
+            line: |_| "the shape of a Rumen job".to_owned(),
+            seen: Seen::Keys(&[("jobID", Log(Source::Rumen)), ("children", FileKind::Topology)]),
+        },
+        Source::Slurm => &Format {
+            parser: |part, begin| Ok(Box::new(slurm::parser(part, begin)?)),
+            line: |_| "the columns of the header, or the 26 fields of Open XDMoD".to_owned(),
+            seen: Seen::Lines(|text| slurm::seen_as(text).then_some(Log(Source::Slurm))),
+        },
+        Source::Openb => &Format {
+            parser: openb::parser,
+            line: |_| "the columns of a table of pods".to_owned(),
+            seen: Seen::Lines(openb::kind_of),
+        },
+        Source::Alibaba2017 => &Format {
+            parser: alibaba_2017::parser,
+            line: |_| alibaba::files::LINE.to_owned(),
+            seen: Seen::Lines(|text| alibaba::files::kind_of(Source::Alibaba2017, text)),
+        },
+        Source::Alibaba2018 => &Format {
+            parser: alibaba_2018::parser,
+            line: |_| alibaba::files::LINE.to_owned(),
+            seen: Seen::Lines(|text| alibaba::files::kind_of(Source::Alibaba2018, text)),
+        },
+        Source::Kubernetes => &Format {
+            parser: |part, begin| Ok(Box::new(kubernetes::parser(part, begin))),
+            line: |_| "the shape of a pod, an event or a request".to_owned(),
+            seen: Seen::Json(|text| kubernetes::is_seen(text).then_some(Log(Source::Kubernetes))),
+        },
+        Source::Mapped => &Format {
+            parser: |part, begin| Ok(Box::new(mapped::parser(part, begin)?)),
+            line: |_| "the columns that the map names".to_owned(),
+            seen: Seen::Otherwise,
+        },
     }
 }
 

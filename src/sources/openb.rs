@@ -19,7 +19,7 @@
 //! thousandths of each of its `num_gpu` GPUs. The node of a pod is not recorded.
 
 use super::folder::RawPart;
-use super::format::{FileKind, Format, Seen};
+use super::format::FileKind;
 use super::part::PartParser;
 use super::records::amounts::float;
 use super::records::fields::{Fields, whole};
@@ -71,15 +71,8 @@ fn is_table(text: &[u8], columns: &[&str]) -> bool {
     columns.iter().all(|column| fields.next() == Some(column.as_bytes()))
 }
 
-/// How it is read.
-pub(super) const FORMAT: Format = Format {
-    parser,
-    line: |_| "the columns of a table of pods".to_owned(),
-    seen: Seen::Lines(kind_of),
-};
-
 /// The kind of a file.
-fn kind_of(text: &[u8]) -> Option<FileKind> {
+pub(super) fn kind_of(text: &[u8]) -> Option<FileKind> {
     if are_pods(text) {
         return Some(FileKind::Log(Source::Openb));
     }
@@ -87,7 +80,7 @@ fn kind_of(text: &[u8]) -> Option<FileKind> {
 }
 
 /// A parser for one table of the log.
-fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>, SourceError> {
+pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<Box<dyn PartParser>, SourceError> {
     let begin = begin.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(begin);
     if part.table == Table::MachineEvents {
         return Ok(Box::new(Machines::new(part, NODES.len(), node)));

@@ -11,7 +11,6 @@
 
 use super::fields;
 use super::folder::RawPart;
-use super::format::{Format, Seen};
 use super::log::{self, Fault, JobKey, LineFormat, LogJob, LogParser};
 use super::reject::RejectReason;
 use super::rows::Cell;
@@ -22,15 +21,8 @@ pub(super) const FIELD_COUNT: usize = 18;
 /// Reads the jobs of a log.
 pub(super) struct Swf;
 
-/// How it is read.
-pub(super) const FORMAT: Format = Format {
-    parser: |part, _| Ok(Box::new(parser(part))),
-    line: |_| format!("the {FIELD_COUNT} fields of an SWF job"),
-    seen: Seen::Otherwise,
-};
-
 /// A parser for one table of a log.
-fn parser(part: &RawPart) -> LogParser<Swf> {
+pub(super) fn parser(part: &RawPart) -> LogParser<Swf> {
     LogParser::new(Swf, part)
 }
 

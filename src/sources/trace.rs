@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::blocks::{BlockReader, TextBlock};
 use super::folder::sorted_names;
-use super::format::{FileKind, Seen};
+use super::format::FileKind;
 use super::google_2019::files;
 use super::reading::{Files, Reading};
 use super::{
@@ -287,11 +287,8 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
     }
     let is_json = text.first() == Some(&b'{');
     // Pods may have any label, also the keys of Rumen: the last of the list goes first.
-    let found = Source::ALL.into_iter().rev().find_map(|source| match format_of(source).seen {
-        Seen::Json(seen) if is_json => seen(text),
-        Seen::Lines(seen) if !is_json => seen(text),
-        _ => None,
-    });
+    let seen = Source::ALL.into_iter().rev().map(|source| format_of(source).seen);
+    let found = seen.filter_map(|seen| seen.kind_of(text, is_json)).next();
     if let Some(kind) = found {
         return Ok(kind);
     }

@@ -20,17 +20,7 @@ mod format;
 mod instances;
 mod machines;
 
-use self::format::parser;
-use super::alibaba::files::{LINE, kind_of};
-use super::format::{Format, Seen};
-use crate::schema::Source;
-
-/// How it is read.
-pub(super) const FORMAT: Format = Format {
-    parser,
-    line: |_| LINE.to_owned(),
-    seen: Seen::Lines(|text| kind_of(Source::Alibaba2017, text)),
-};
+pub(super) use self::format::parser;
 
 #[cfg(test)]
 mod tests;

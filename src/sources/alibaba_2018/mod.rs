@@ -23,17 +23,8 @@ mod format;
 mod machines;
 mod names;
 
-use self::format::parser;
-use super::alibaba::files::{LINE, kind_of};
-use super::format::{Format, Seen};
-use crate::schema::Source;
+pub(super) use self::format::parser;
 
-/// How it is read.
-pub(super) const FORMAT: Format = Format {
-    parser,
-    line: |_| LINE.to_owned(),
-    seen: Seen::Lines(|text| kind_of(Source::Alibaba2018, text)),
-};
 pub(crate) use self::names::number_of_task;
 
 #[cfg(test)]

@@ -28,19 +28,4 @@ mod python;
 
 pub(crate) use self::columns::TABLES;
 pub(super) use self::columns::is_seen;
-use self::parser::Joined;
-use super::format::{FileKind, Format, Seen};
-use super::google_2019;
-use crate::schema::Source;
-
-/// How the trace of 2019 is read: as this file, or as exported tables.
-pub(super) const FORMAT: Format = Format {
-    parser: |part, begin| {
-        if is_seen(begin) {
-            return Ok(Box::new(Joined::new(part, begin)?));
-        }
-        Ok(Box::new(google_2019::Parser::new(part)?))
-    },
-    line: |part| format!("a JSON object of table `{}` of the trace of 2019", part.table),
-    seen: Seen::Lines(|text| is_seen(text).then_some(FileKind::Log(Source::Google2019))),
-};
+pub(super) use self::parser::Joined;

@@ -50,16 +50,7 @@ mod held;
 mod objects;
 mod pods;
 
-use self::format::{is_seen, parser};
-use super::format::{FileKind, Format, Seen};
-use crate::schema::Source;
-
-/// How it is read.
-pub(super) const FORMAT: Format = Format {
-    parser: |part, begin| Ok(Box::new(parser(part, begin))),
-    line: |_| "the shape of a pod, an event or a request".to_owned(),
-    seen: Seen::Json(|text| is_seen(text).then_some(FileKind::Log(Source::Kubernetes))),
-};
+pub(super) use self::format::{is_seen, parser};
 
 #[cfg(test)]
 mod tests;

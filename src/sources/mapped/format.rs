@@ -261,13 +261,10 @@ fn times_of(
         return Err((Field::Submit.name(), RejectReason::EmptyMandatory));
     }
     all.end_us = all.end_us.filter(|_| may_end);
-    match fate {
-        None if all.end_us.is_some() => remarks.add("no state: taken as finished, as it ended"),
-        Some(Fate::Ended(_)) if all.end_us.is_none() => {
-            remarks.add("ended, but no end time: left open");
-        }
-        _ => {}
-    }
+    let (is_ended, has_end) = (matches!(fate, Some(Fate::Ended(_))), all.end_us.is_some());
+    let finished = u64::from(fate.is_none() && has_end);
+    remarks.add_many("no state: taken as finished, as it ended", finished);
+    remarks.add_many("ended, but no end time: left open", u64::from(is_ended && !has_end));
     Ok(all.of_attempt(fate.map_or(Some(FINISH), Fate::end), remarks))
 }
 

@@ -22,16 +22,7 @@ mod format;
 mod paths;
 pub(super) mod table;
 
-use self::format::parser;
-pub(super) use self::format::{Mapped, stamp_of, whole};
-use super::format::{Format, Seen};
-
-/// How it is read.
-pub(super) const FORMAT: Format = Format {
-    parser: |part, begin| Ok(Box::new(parser(part, begin)?)),
-    line: |_| "the columns that the map names".to_owned(),
-    seen: Seen::Otherwise,
-};
+pub(super) use self::format::{Mapped, parser, stamp_of, whole};
 
 #[cfg(test)]
 mod tests;

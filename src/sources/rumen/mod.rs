@@ -30,13 +30,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::SourceError;
 use super::folder::RawPart;
-use super::format::{FileKind, Format, Seen};
 use super::json::{ObjectFormat, ObjectParser, ObjectReader};
 use super::part::{HandOut, Notes, PartParser, hand_out_many};
 use super::records::Fault;
 use super::reject::RejectReason;
 use super::rows::{Cell, RowBlock};
-use crate::schema::{Source, Table, row_id};
+use crate::schema::{Table, row_id};
 
 mod events;
 mod tasks;
@@ -44,24 +43,8 @@ mod topology;
 
 use events::{JobEvents, LoggedJob, Task};
 
-/// How it is read.
-pub(super) const FORMAT: Format = Format {
-    parser: |part, _| parser(part),
-    line: |_| "the shape of a Rumen job".to_owned(),
-    seen: Seen::Json(kind_of),
-};
-
-/// The kind of a file, from its keys.
-fn kind_of(text: &[u8]) -> Option<FileKind> {
-    let says = |key: &[u8]| memchr::memmem::find(text, key).is_some();
-    if says(b"\"jobID\"") {
-        return Some(FileKind::Log(Source::Rumen));
-    }
-    says(b"\"children\"").then_some(FileKind::Topology)
-}
-
 /// A parser for one table of a trace, or for its topology.
-fn parser(part: &RawPart) -> Result<Box<dyn PartParser>, SourceError> {
+pub(super) fn parser(part: &RawPart) -> Result<Box<dyn PartParser>, SourceError> {
     if part.table == Table::MachineEvents {
         return Ok(Box::new(topology::Parser { part: part.part, text: Vec::new() }));
     }

@@ -37,7 +37,6 @@
 use std::path::Path;
 
 use super::folder::RawPart;
-use super::format::{FileKind, Format, Seen};
 use super::records::accounted::Accounted;
 use super::records::amounts::{float, nodes_in_lists, tally};
 use super::records::clock::{Clock, first};
@@ -51,24 +50,18 @@ use super::records::{
 use super::reject::RejectReason;
 use super::zone::{Instant, Stamp, Zone};
 use super::{SourceError, fields};
-use crate::schema::{Source, row_id};
+use crate::schema::row_id;
 use crate::units::MICROS_PER_SECOND;
 
 mod columns;
 mod life;
 mod values;
 
-use self::columns::{Col, Layout, seen_as};
-
-/// How it is read.
-pub(super) const FORMAT: Format = Format {
-    parser: |part, begin| Ok(Box::new(parser(part, begin)?)),
-    line: |_| "the columns of the header, or the 26 fields of Open XDMoD".to_owned(),
-    seen: Seen::Lines(|text| seen_as(text).then_some(FileKind::Log(Source::Slurm))),
-};
+pub(super) use self::columns::seen_as;
+use self::columns::{Col, Layout};
 
 /// A parser for one table of a log.
-fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Slurm>, SourceError> {
+pub(super) fn parser(part: &RawPart, begin: &[u8]) -> Result<RecordParser<Slurm>, SourceError> {
     let zone = part.reading.zone.as_ref();
     let of = |path: &Path, begin: &[u8], part| Slurm::of(path, begin, part, zone);
     let clusters = Clusters::of(part, begin, of)?;
