@@ -16,15 +16,18 @@ pub struct Target {
     check: Check,
 }
 
+/// Panics if a text breaks a promise.
+type CheckOfText = fn(&[u8]);
+
 #[derive(Clone, Copy)]
 enum Check {
-    Of(fn(&[u8])),
+    Of(CheckOfText),
     /// A log of a kind of trace.
     Log(Source),
 }
 
 /// The checks of texts, and of traces that are read in several ways.
-const CHECKS: [(&str, fn(&[u8])); 11] = [
+const CHECKS: [(&str, CheckOfText); 11] = [
     ("csv", traces::csv),
     ("json", traces::json),
     ("joined", traces::joined),

@@ -8,10 +8,13 @@ use super::folder::RawPart;
 use super::part::PartParser;
 use crate::schema::Source;
 
+/// A parser, or why there is none.
+type Made = Result<Box<dyn PartParser>, SourceError>;
+
 /// How a source is read.
 pub(super) struct Format {
     /// Makes the parser of a part whose text has this beginning.
-    pub parser: fn(&RawPart, &[u8]) -> Result<Box<dyn PartParser>, SourceError>,
+    pub parser: fn(&RawPart, &[u8]) -> Made,
     /// The expected form of a line, for the message that no line of a file has it.
     pub line: fn(&RawPart) -> String,
     /// How a file is recognised.

@@ -287,8 +287,8 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
     }
     let is_json = text.first() == Some(&b'{');
     // Pods may have any label, also the keys of Rumen: the last of the list goes first.
-    let seen = Source::ALL.into_iter().rev().map(|source| format_of(source).seen);
-    let found = seen.filter_map(|seen| seen.kind_of(text, is_json)).next();
+    let mut seen = Source::ALL.into_iter().rev().map(|source| format_of(source).seen);
+    let found = seen.find_map(|seen| seen.kind_of(text, is_json));
     if let Some(kind) = found {
         return Ok(kind);
     }

@@ -142,13 +142,11 @@ impl<'a> Engine<'a> {
     #[cold]
     fn tell(&mut self, over: usize) -> ControlFlow<()> {
         let more = (over - std::mem::replace(&mut self.told, over)) as u64;
-        match &self.watch {
-            Some(watch) => watch.step(more),
-            None => {
-                progress::step(more);
-                ControlFlow::Continue(())
-            }
+        if let Some(watch) = &self.watch {
+            return watch.step(more);
         }
+        progress::step(more);
+        ControlFlow::Continue(())
     }
 
     fn only_probes_come(&self) -> bool {
