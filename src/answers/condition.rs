@@ -8,6 +8,11 @@ pub(crate) const LIMITS: &str = "slurm:of=requested";
 /// The words after the number of such a limit.
 pub(crate) const OF_REQUESTED: &str = " % of the requested time";
 
+/// The name of a rule in charts and tables.
+pub(crate) fn name_of(rule: &str) -> &str {
+    if rule == LIMITS { "share of the time limit" } else { rule }
+}
+
 /// When a rule kills: `after 10 events`, `after 3 failures in a row`, `by k8s:backoff_limit=6`.
 pub(crate) fn condition(rule: &str, threshold: i64) -> String {
     let name = rule.split(['+', '~', '=']).next().unwrap_or(rule);
@@ -44,6 +49,7 @@ mod tests {
             "at the first restart (restarts+failures=2)"
         );
         assert_eq!(condition(LIMITS, 75), "at 75 % of the requested time");
+        assert_eq!([name_of(LIMITS), name_of("events")], ["share of the time limit", "events"]);
         assert_eq!(condition("k8s:backoff_limit=6", 6), "by k8s:backoff_limit=6");
         assert_eq!(
             condition("failures+events=5", 3),

@@ -11,9 +11,10 @@
 
 use super::canvas::{Align, At, Canvas, Layer, TimeSpan, count, lines_of, width_of};
 use super::cuts::{self, Gap};
-use super::numbers::{is_plain, linear_text, plain_text, power_text, unit_of};
+use super::numbers::{is_plain, linear_text, plain_text, power_text, root_ticks, unit_of};
 use super::theme::Ink;
 use super::{dates, durations, says};
+use crate::digits::figure_text;
 
 /// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum Scale {
     Linear,
     /// Logarithmic; points at or below 0 are put at the left edge.
     Log,
+    /// By square roots from 0 on, so that small counts are apart and 0 has a place.
+    Root,
 }
 
 /// The title of a time axis in hours. On a page, charts whose time axes have the same start share
@@ -153,7 +156,21 @@ impl Axis {
         match scale {
             Scale::Linear => Self::linear(title, low, high, room),
             Scale::Log => Self::log(title, low, high, room),
+            Scale::Root => Self::root(title, high, room),
         }
+    }
+
+    /// An axis of square roots, from 0 on.
+    fn root(title: &str, high: f64, room: Room) -> Self {
+        let high = if 0.0 < high { high } else { 1.0 };
+        let title = format!("{title}, root scale");
+        let of = |values: Vec<f64>| {
+            let ticks = values.into_iter().map(|value| (value, figure_text(value))).collect();
+            let (clock, since_s) = (None, None);
+            Self { title: title.clone(), low: 0.0, high, scale: Scale::Root, ticks, clock, since_s }
+        };
+        let mut axes = root_ticks(high).into_iter().map(of);
+        axes.find(|axis| room.holds(&axis.labels())).unwrap_or_else(|| of(vec![0.0]))
     }
 
     /// A lower axis, with dates if it is one of time and its 0 is at `since_s`, seconds since 1970.
@@ -284,6 +301,7 @@ impl Axis {
                 let value = value.max(self.low);
                 (value / self.low).log10() / (self.high / self.low).log10()
             }
+            Scale::Root => (value.max(0.0) / self.high).sqrt(),
         }
     }
 

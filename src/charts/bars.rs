@@ -70,7 +70,7 @@ fn range(chart: &BarChart, scale: Scale, taken: f64) -> (f64, f64) {
         return (0.0, 1.0);
     }
     match scale {
-        Scale::Linear => (0.0, longest / (1.0 - taken)),
+        Scale::Linear | Scale::Root => (0.0, longest / (1.0 - taken)),
         Scale::Log => {
             let low = values().fold(longest, f64::min) / 2.0;
             (low, low * (longest / low).powf(1.0 / (1.0 - taken)))
@@ -121,7 +121,7 @@ pub(super) fn draw(chart: &BarChart, scale: Scale, canvas: &mut Canvas) {
         let middle = from + high / 2.0;
         let end = frame.at(bar.value.max(0.0), 0.0).0;
         let apart = match scale {
-            Scale::Linear => {
+            Scale::Linear | Scale::Root => {
                 canvas.fill((left, from), (end - left, high), bar.tone.ink());
                 0.5 * size
             }

@@ -142,7 +142,7 @@ fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Ax
         note => ((note + size) / width).min(0.8),
     };
     let [low, high] = match column.scale {
-        Scale::Linear => {
+        Scale::Linear | Scale::Root => {
             let high = chart.columns.iter().filter(same).flat_map(bounds).fold(0.0, f64::max);
             let high =
                 if unit == Some("%") && (50.0..100.0).contains(&high) { 100.0 } else { high };

@@ -284,6 +284,7 @@ fn beside(
             let reach = match chart.x_scale {
                 Scale::Linear => (last - ranges.x.0) / (ranges.x.1 - ranges.x.0),
                 Scale::Log => (last / ranges.x.0).ln() / (ranges.x.1 / ranges.x.0).ln(),
+                Scale::Root => (last / ranges.x.1).sqrt(),
             };
             is_line && 0.97 <= reach && width_of(&line.name, size) <= 0.24 * width
         });

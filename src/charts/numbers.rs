@@ -76,6 +76,18 @@ pub(super) fn power_text(digit: f64, power: i32) -> String {
     format!("{factor}10{}", raised(power))
 }
 
+/// Ticks of an axis of square roots from 0 to a value: 0, and 1, 2 and 5 times powers of ten; the sets with
+/// more of the small values first.
+pub(super) fn root_ticks(high: f64) -> Vec<Vec<f64>> {
+    #[expect(clippy::cast_possible_truncation, reason = "a power of ten of a number")]
+    let last = high.log10().floor() as i32;
+    let all =
+        (last - 2..=last).flat_map(|power| [1.0, 2.0, 5.0].map(|one| one * 10_f64.powi(power)));
+    let all: Vec<f64> = all.filter(|value| *value <= high * (1.0 + 1e-9)).collect();
+    let from = |first: usize| std::iter::once(0.0).chain(all[first..].iter().copied()).collect();
+    (0..all.len()).map(from).collect()
+}
+
 /// The text of a value beside its name, with up to six digits.
 pub(crate) fn beside_name(value: f64) -> String {
     let text = figure_text(value);
@@ -126,6 +138,13 @@ mod tests {
         }
         assert!(is_plain(-4, 15) && !is_plain(-5, 0) && !is_plain(0, 16));
         assert_eq!((power_text(1.0, -6), power_text(2.0, 15)), ("10⁻⁶".into(), "2×10¹⁵".into()));
+    }
+
+    #[test]
+    fn an_axis_of_roots_begins_at_0() {
+        let sets = root_ticks(179.0);
+        assert_eq!(sets[0], [0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
+        assert_eq!(sets[6], [0.0, 100.0]);
     }
 
     #[test]

@@ -6,15 +6,16 @@ use super::axes::Frame;
 use super::canvas::{Align, At, Canvas, Mark, width_of};
 use super::theme::{Ink, Marker};
 
-/// Writes a text beside a point, if there is room in the plot that no other text has; if it can, where
-/// it covers no mark of a point and no curve. Lines behind it are faint.
+/// Writes a text beside a point, if there is room in the plot that no other text and no mark of a point has;
+/// if it can, where it covers no curve. A text at a distance has a thin line to its point. Lines behind
+/// it are faint.
 pub(super) fn label(canvas: &mut Canvas, frame: &Frame, (x, y): At, text: &str) {
     let size = canvas.look.text;
     let wide = width_of(text, size);
     let (apart, up) = (0.5 * size, 0.8 * size);
     let right = frame.left + frame.width;
     let around = |(left, middle): At| [left, middle - 0.6 * size, left + wide, middle + 0.6 * size];
-    let is_free = |at: At, taken: fn(&Mark) -> Option<[f64; 4]>| {
+    let is_free = |at: At| {
         let own = around(at);
         let is_inside = frame.left <= own[0]
             && frame.top <= own[1]
@@ -26,15 +27,29 @@ pub(super) fn label(canvas: &mut Canvas, frame: &Frame, (x, y): At, text: &str) 
     let least = canvas.look.stroke();
     let is_crossed = |at: At| canvas.marks.iter().any(|mark| is_curve_in(mark, least, around(at)));
     let sides = [x + apart, x - apart - wide];
-    let places = || [-up, up].into_iter().flat_map(|down| sides.map(|left| (left, y + down)));
-    let apart = places().find(|at| is_free(*at, taken) && !is_crossed(*at));
-    let apart = apart.or_else(|| places().find(|at| is_free(*at, taken)));
-    if let Some(place) = apart.or_else(|| places().find(|at| is_free(*at, box_of))) {
-        let corner = (place.0 - 0.15 * size, place.1 - 0.55 * size);
-        canvas.fill(corner, (wide + 0.3 * size, 1.1 * size), Ink::PAPER.with_opacity(0.75));
-        canvas.text(text, place, Align::Left, size, Ink::TEXT);
+    let places = |times: f64| {
+        let downs = [-up * times, up * times];
+        downs.into_iter().flat_map(move |down| sides.map(|left| (left, y + down)))
+    };
+    let near = || places(NEAR);
+    let all = || near().chain(FAR.into_iter().flat_map(&places));
+    let place = near().find(|at| is_free(*at) && !is_crossed(*at));
+    let place = place.or_else(|| near().find(|at| is_free(*at)));
+    let place = place.or_else(|| all().find(|at| is_free(*at) && !is_crossed(*at)));
+    let Some(place) = place.or_else(|| all().find(|at| is_free(*at))) else { return };
+    if 1.5 * up < (place.1 - y).abs() {
+        let end = if place.0 < x { place.0 + wide } else { place.0 };
+        canvas.line(vec![(x, y), (end, place.1)], 0.4 * least, Ink::TEXT.with_opacity(0.6));
     }
+    let corner = (place.0 - 0.15 * size, place.1 - 0.55 * size);
+    canvas.fill(corner, (wide + 0.3 * size, 1.1 * size), Ink::PAPER.with_opacity(0.75));
+    canvas.text(text, place, Align::Left, size, Ink::TEXT);
 }
+
+/// How far above or below its point a label is, as a multiple of the usual distance: at best, and if there
+/// is no room there.
+const NEAR: f64 = 1.0;
+const FAR: [f64; 3] = [2.4, 4.0, 6.0];
 
 /// Whether two boxes meet, each by its left, top, right and bottom.
 fn meet(one: [f64; 4], other: [f64; 4]) -> bool {
@@ -136,9 +151,9 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: no label covers another one, and at least one point has one.
+        /// Promise: no label covers another one or the mark of a point.
         #[test]
-        fn labels_cover_no_text(
+        fn labels_cover_no_text_and_no_point(
             points in prop::collection::vec((0.0..100.0_f64, 0.0..100.0_f64), 1..12),
         ) {
             let line = |name: &str, points: Vec<At>, stroke| Line {
@@ -164,9 +179,10 @@ mod tests {
                 matches!(mark, Mark::Text { text, .. } if text.starts_with("rule "))
             };
             let labels: Vec<[f64; 4]> = canvas.marks.iter().filter(is_label).filter_map(box_of).collect();
-            prop_assert!(!labels.is_empty());
+            let is_mark = |mark: &&Mark| matches!(mark, Mark::Dot { .. } | Mark::Ring { .. });
+            let marks: Vec<[f64; 4]> = canvas.marks.iter().filter(is_mark).filter_map(taken).collect();
             for (idx, own) in labels.iter().enumerate() {
-                for other in &labels[idx + 1..] {
+                for other in labels[idx + 1..].iter().chain(&marks) {
                     let meets = |from: usize, to: usize| own[from] < other[to] && other[from] < own[to];
                     let meets = meets(0, 2) && meets(1, 3);
                     prop_assert!(!meets, "{own:?} {other:?}");

@@ -187,7 +187,7 @@ fn forest() -> impl Strategy<Value = Chart> {
     });
     let values = prop::collection::vec(prop::option::of(interval), 9);
     let notes = prop_oneof![Just(Vec::new()), prop::collection::vec(words(), 9)];
-    let scale = prop_oneof![Just(Scale::Linear), Just(Scale::Log)];
+    let scale = prop_oneof![Just(Scale::Linear), Just(Scale::Log), Just(Scale::Root)];
     let axis = prop_oneof![words(), words().prop_map(|name| format!("{name} (min)"))];
     let column =
         (axis, values, tone(), notes, scale).prop_map(|(axis, values, tone, notes, scale)| {
@@ -527,7 +527,7 @@ fn empty_charts_are_drawn_and_not_a_crash() {
     draw(Chart::Flow(FlowChart { title: text(), caption: text(), unit, stages, ways }));
     let (panels, columns) = (Vec::new(), 3);
     draw(Chart::Panels(PanelChart { title: text(), caption: text(), panels, columns }));
-    for x_scale in [Scale::Linear, Scale::Log] {
+    for x_scale in [Scale::Linear, Scale::Log, Scale::Root] {
         let lines = LineChart {
             title: text(),
             caption: text(),

@@ -16,7 +16,7 @@ use super::open_tasks::added_up;
 use super::other::{with_other_named, with_parts};
 use super::replay::context;
 use super::settings::flatten;
-use super::tables::{FOLDED_ROWS, stored_table};
+use super::tables::{FOLDED_ROWS, repeats_others, stored_table};
 use super::text::{caption, escape, gpu_time, sentence, sentence_ends};
 use super::ticks::{self, described};
 use crate::answers::classify::{self, ClassifyAnswer};
@@ -279,6 +279,11 @@ fn all_tables(kind: &Kind<'_>, (result, all): (&Stored, &[Stored]), links: &Link
         let table = some.as_ref().unwrap_or(table);
         let whole = whole_rows(table, all);
         let table = whole.as_ref().map_or(table, |(own, _)| own);
+        if repeats_others(table) {
+            let file = linked(table);
+            let _ = writeln!(body, "<p class=\"source\">Data: {file}</p>");
+            continue;
+        }
         let stem = table.file.trim_end_matches(".csv");
         let title = kind.title_of_table(stem).map_or_else(|| caption(stem), str::to_owned);
         let caption = of_result(result, &title);
@@ -312,11 +317,13 @@ fn in_order<'a>(result: &'a Stored, kind: &Kind<'_>) -> impl Iterator<Item = &'a
 
 /// Links to the tables of a result.
 fn linked_files(result: &Stored) -> Vec<String> {
-    let files = result.tables.iter().map(|table| {
-        let file = escape(&table.file);
-        format!("<a href=\"data/{file}\">{file}</a>")
-    });
-    files.collect()
+    result.tables.iter().map(linked).collect()
+}
+
+/// A link to a table.
+fn linked(table: &Table) -> String {
+    let file = escape(&table.file);
+    format!("<a href=\"data/{file}\">{file}</a>")
 }
 
 /// The place, above the table of a sweep, where the script offers a price of a harmed job and a

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::condition::condition;
+use crate::answers::condition::{condition, name_of};
 use crate::answers::sentences::{aside, most_of, percent};
 use crate::digits::{counted, grouped, grouped_signed};
 use crate::results::shares::Terms;
@@ -82,7 +82,7 @@ impl SweepAnswer {
 
     /// What the rules do that save or harm anything, and the words of the charts.
     pub(super) fn names(&self) -> Vec<(String, String)> {
-        const WORDS: [(&str, &str); 5] = [
+        const WORDS: [(&str, &str); 4] = [
             ("T", "the parameter of a rule"),
             ("harmed job", "a job that finished, of which the rule would have killed a task"),
             (
@@ -90,21 +90,18 @@ impl SweepAnswer {
                 "CPU after the kill in jobs that did not finish or still ran, minus the CPU that killed tasks of \
                 finished jobs had spent",
             ),
-            (
-                "Pareto front",
-                "settings for which no other one, apart from the oracle, saves more and harms as few jobs",
-            ),
-            (
-                "oracle",
-                "knows the outcome: kills the tasks of jobs that do not finish at their first event",
-            ),
+            ("Pareto front", "settings for which no other one saves more and harms as few jobs"),
         ];
         let acts = |rows: &[SweepRow]| rows.iter().any(SweepRow::has_effect);
         let none_acts = self.sweeps().all(|(_, rows)| !acts(rows));
         let told = self.sweeps().filter(|(_, rows)| none_acts || acts(rows));
         let rules = told.filter_map(|(name, _)| {
             let known: RuleGrid = name.parse().ok()?;
-            Some((name.to_owned(), known.rule.about().to_owned()))
+            let shown = match name_of(name) {
+                own if own == name => name.to_owned(),
+                own => format!("{own} ({name})"),
+            };
+            Some((shown, known.rule.about().to_owned()))
         });
         let words = WORDS.iter().map(|(name, said)| ((*name).to_owned(), (*said).to_owned()));
         rules.chain(words).collect()

@@ -1,31 +1,36 @@
-//! Charts of a kill sweep: saved and harmed by threshold, and all rules in one plane.
+//! Charts of a kill sweep: what each rule saves and harms, by its parameter.
 //!
 //! In: sweeps, with intervals if jobs were resampled. Out: charts by the stem of their files.
 
+use super::plane_chart::{best_of, plane_chart};
 use super::{lost_jobs, sum_of};
-use crate::answers::condition::condition;
+use crate::answers::condition::{condition, name_of};
 use crate::answers::edges;
-use crate::answers::sentences::{self, percent};
+use crate::answers::sentences;
 use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Stroke, Tone, outcome_tone};
 use crate::digits;
 use crate::studies::fold::Study;
-use crate::studies::kill_sweep::{PlanePoint, Sweep, SweepRow, plane, total_cpu};
+use crate::studies::kill_sweep::{Sweep, SweepRow, plane, total_cpu};
 use crate::studies::meter::Resource;
-use crate::studies::selection::Interval;
+use crate::studies::selection::{Interval, Selection};
 
 /// A point, with the bounds of its interval if it has one.
 type Bounded = (f64, Option<(f64, f64)>);
 
-/// Two charts: what each rule saves and harms, and all rules in one plane.
-pub(crate) fn charts(study: &Study, sweeps: &[Sweep]) -> Vec<(String, Chart)> {
+/// Two charts: all rules in one plane, and what each of them saves and harms.
+pub(crate) fn charts(
+    study: &Study,
+    sweeps: &[Sweep],
+    selection: Option<&Selection>,
+) -> Vec<(String, Chart)> {
     vec![
+        ("sweep-plane".to_owned(), plane_chart(study, sweeps, selection)),
         ("sweep-rules".to_owned(), rules_chart(study, sweeps)),
-        ("sweep-plane".to_owned(), plane_chart(study, sweeps)),
     ]
 }
 
 /// How CPU time and outcomes are defined, and what crosses the edges of the window.
-fn definition(study: &Study) -> String {
+pub(super) fn definition(study: &Study) -> String {
     let requested = if study.asked.meter.to_string() == "requested" {
         " (as requested, whether it was used or not)"
     } else {
@@ -42,7 +47,9 @@ fn definition(study: &Study) -> String {
 
 /// Figures 4.2.1 and 4.2.2 of the paper of 2017, of one rule; with all values of T.
 pub(crate) fn of_paper(study: &Study, sweep: &Sweep) -> [LineChart; 2] {
-    let caption = caption(study, std::slice::from_ref(sweep), Shown::All);
+    let own = std::slice::from_ref(sweep);
+    let found = best_of(&plane(study, own), own, (saved_of(study), lost_jobs(&total_cpu(study))));
+    let caption = caption(study, own, Shown::All, &found);
     let of = |title: &str, plot: LineChart| LineChart {
         title: title.to_owned(),
         caption: caption.clone(),
@@ -81,12 +88,15 @@ fn rules_chart(study: &Study, sweeps: &[Sweep]) -> Chart {
         format!("{what} saved and finished jobs harmed, by rule")
     };
     let shown = if is_cut.contains(&true) { Shown::Cut } else { Shown::All };
-    let caption = caption(study, sweeps, shown);
+    // The plane, which is the chart before, says what saves most.
+    let saves = drawn.iter().any(|sweep| has_points(&saved_plot(study, sweep)));
+    let found = if saves { String::new() } else { most_harm(&drawn) };
+    let caption = caption(study, sweeps, shown, &found);
     Chart::Panels(PanelChart { title, caption, panels, columns })
 }
 
 /// The caption of what rules save and harm over their parameters.
-fn caption(study: &Study, sweeps: &[Sweep], shown: Shown) -> String {
+fn caption(study: &Study, sweeps: &[Sweep], shown: Shown, found: &str) -> String {
     let what = saved_of(study);
     let (drawn, left_out) = drawn(sweeps);
     let said = if drawn.iter().any(|sweep| has_points(&saved_plot(study, sweep))) {
@@ -105,12 +115,7 @@ fn caption(study: &Study, sweeps: &[Sweep], shown: Shown) -> String {
             " Beyond the last T that is drawn, a rule harms no job and saves under 0.1 % of any outcome."
         }
     };
-    let lost = lost_jobs(&total_cpu(study));
-    let found = match best_of(&plane(study, sweeps), (what, lost)) {
-        found if found.is_empty() => most_harm(&drawn),
-        found => found,
-    };
-    format!("{found}{said}{one_job}{bands}{beyond}{left_out} {}", definition(study))
+    format!("{found}{one_job}{said}{bands}{beyond}{left_out} {}", definition(study))
 }
 
 /// A sentence about outcomes whose curves show one job more than all others: it is most of the largest
@@ -128,7 +133,7 @@ fn of_one_job(drawn: &[&Sweep]) -> String {
     if said.is_empty() {
         return String::new();
     }
-    format!(" {}.", sentences::capital(&said.join("; ")))
+    format!("{}. ", sentences::capital(&said.join("; ")))
 }
 
 /// Whether a plot has a point.
@@ -138,7 +143,7 @@ fn has_points(plot: &LineChart) -> bool {
 
 /// The sweeps that are drawn, and a sentence about the others: drawn are rules that save or harm
 /// something, or all if none does.
-fn drawn(sweeps: &[Sweep]) -> (Vec<&Sweep>, String) {
+pub(super) fn drawn(sweeps: &[Sweep]) -> (Vec<&Sweep>, String) {
     let (drawn, others): (Vec<&Sweep>, Vec<&Sweep>) =
         sweeps.iter().partition(|sweep| sweep.rows.iter().any(SweepRow::has_effect));
     if drawn.is_empty() || others.is_empty() {
@@ -192,7 +197,7 @@ fn until_flat(sweep: &Sweep) -> (Sweep, bool) {
 }
 
 /// A smaller share looks like zero in a chart.
-const NEXT_TO_NOTHING: f64 = 0.001;
+pub(super) const NEXT_TO_NOTHING: f64 = 0.001;
 
 /// The fewest values of T of a curve, if there are as many.
 const FEWEST: usize = 3;
@@ -222,7 +227,7 @@ fn curve(
 }
 
 /// A sentence that explains the bands; empty if there are none.
-fn band_note(sweep: &Sweep) -> &'static str {
+pub(super) fn band_note(sweep: &Sweep) -> &'static str {
     if sweep.rows.iter().any(|row| row.interval.is_some()) {
         " Bands: 95 % under resampling of jobs."
     } else {
@@ -238,7 +243,7 @@ fn x_scale(sweep: &Sweep) -> Scale {
 }
 
 /// The name of what a kill saves.
-fn saved_of(study: &Study) -> &'static str {
+pub(super) fn saved_of(study: &Study) -> &'static str {
     if study.asked.meter.resource() == Resource::Gpu { "GPU time" } else { "CPU" }
 }
 
@@ -272,7 +277,7 @@ fn harmed_plot(sweep: &Sweep) -> LineChart {
 /// A plot over the parameter of a rule.
 fn plot(sweep: &Sweep, y_axis: &str, lines: Vec<Line>) -> LineChart {
     LineChart {
-        title: sweep.rule.clone(),
+        title: name_of(&sweep.rule).to_owned(),
         caption: String::new(),
         x_axis: axis_of(sweep),
         y_axis: y_axis.to_owned(),
@@ -290,121 +295,6 @@ fn axis_of(sweep: &Sweep) -> String {
     }
 }
 
-fn plane_chart(study: &Study, sweeps: &[Sweep]) -> Chart {
-    let (what, lost) = (saved_of(study), lost_jobs(&total_cpu(study)));
-    let points = plane(study, sweeps);
-    #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
-    let at =
-        |point: &PlanePoint| (point.harmed_jobs as f64, point.net_share.unwrap_or(0.0) * 100.0);
-    let line = |name: &str, points: Vec<(f64, f64)>, tone: Tone, stroke: Stroke| Line {
-        name: name.to_owned(),
-        points,
-        band: Vec::new(),
-        tone,
-        stroke,
-    };
-    let (drawn, left_out) = drawn(sweeps);
-    // A rule has the same colour whichever others are drawn.
-    let tones = || {
-        let all = sweeps.iter().zip(Tone::SERIES.iter().cycle());
-        all.filter(|(sweep, _)| drawn.iter().any(|own| own.rule == sweep.rule))
-    };
-    // The oracle is far above all rules.
-    let is_of_rule = |point: &&PlanePoint| point.net_share.is_some() && point.threshold.is_some();
-    let within = seen(points.iter().filter(is_of_rule).map(at));
-    let is_outside = |ends: &Vec<(f64, f64)>| ends.iter().any(|end| within.nearest(*end) != *end);
-    let is_cut =
-        sweeps.iter().flat_map(|sweep| &sweep.rows).flat_map(whiskers).any(|own| is_outside(&own));
-    let mut lines: Vec<Line> = tones()
-        .flat_map(|(sweep, &tone)| {
-            let ends = sweep.rows.iter().flat_map(whiskers);
-            let ends = ends.map(|ends| ends.into_iter().map(|end| within.nearest(end)).collect());
-            ends.map(move |ends| line("", ends, tone, Stroke::Whisker)).collect::<Vec<Line>>()
-        })
-        .collect();
-    // The front is drawn before the points of the rules, which touch it.
-    let front = points.iter().filter(|point| point.is_on_front).map(at).collect();
-    lines.push(line("Pareto front", front, Tone::Ink, Stroke::Steps));
-    lines.extend(tones().map(|(sweep, &tone)| {
-        let own = points.iter().filter(|point| point.rule == sweep.rule).map(at).collect();
-        line(&sweep.rule, own, tone, Stroke::Points)
-    }));
-    lines.extend(
-        labels(&points, sweeps)
-            .into_iter()
-            .map(|(text, at)| line(&text, vec![at], Tone::Ink, Stroke::Label)),
-    );
-    lines.push(line("never kill", vec![(0.0, 0.0)], Tone::Grey, Stroke::Marked));
-    let note = if sweeps.iter().any(|sweep| !band_note(sweep).is_empty()) {
-        if is_cut {
-            " Whiskers: 95 % under resampling of jobs; some go on beyond the plot."
-        } else {
-            " Whiskers: 95 % under resampling of jobs."
-        }
-    } else {
-        ""
-    };
-    Chart::Lines(LineChart {
-        title: format!("{what} saved against finished jobs harmed"),
-        caption: format!(
-            "{}Net {what} saved as a share of the {what} of {lost}; each point is a rule with one value of its parameter T, which is written beside it where there is room. The oracle, which knows how jobs end, is above the chart, at 100 % and 0 jobs.{note}{left_out} {}",
-            best_of(&points, (what, lost)),
-            definition(study)
-        ),
-        x_axis: "finished jobs harmed".to_owned(),
-        y_axis: format!("net {what} saved (%)"),
-        x_scale: Scale::Linear,
-        lines,
-    })
-}
-
-/// The part of a plane that is drawn.
-struct Seen {
-    low: (f64, f64),
-    high: (f64, f64),
-}
-
-impl Seen {
-    /// The nearest position inside.
-    fn nearest(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        (x.clamp(self.low.0, self.high.0), y.clamp(self.low.1, self.high.1))
-    }
-}
-
-/// What is drawn of a plane with these points and the origin: their range, and on each side as much
-/// again. Intervals that are much wider than the points are apart would press these together.
-fn seen(points: impl Iterator<Item = (f64, f64)>) -> Seen {
-    let (low, high) = points.fold(((0.0, 0.0), (0.0, 0.0)), |(low, high), (x, y): (f64, f64)| {
-        ((x.min(low.0), y.min(low.1)), (x.max(high.0), y.max(high.1)))
-    });
-    let wide = (high.0 - low.0, high.1 - low.1);
-    Seen { low: (low.0 - wide.0, low.1 - wide.1), high: (high.0 + wide.0, high.1 + wide.1) }
-}
-
-/// A sentence about the point that saves most, and about the one that saves most without harm;
-/// empty if none saves anything.
-fn best_of(points: &[PlanePoint], (what, lost): (&str, &str)) -> String {
-    let known = || points.iter().filter(|point| point.threshold.is_some());
-    let most = |all: &mut dyn Iterator<Item = &PlanePoint>| -> Option<(f64, String, u64)> {
-        let shares = all.filter_map(|point| Some((point.net_share?, point)));
-        let (share, point) = shares.max_by(|one, other| one.0.total_cmp(&other.0))?;
-        let when = condition(&point.rule, point.threshold?);
-        (0.0 < share).then_some((share, when, point.harmed_jobs))
-    };
-    let Some((share, when, harmed)) = most(&mut known()) else { return String::new() };
-    let harmless =
-        if harmed == 0 { None } else { most(&mut known().filter(|point| point.harmed_jobs == 0)) };
-    let harmless = harmless.map_or_else(String::new, |(share, when, _)| {
-        format!("; without harm, killing {when} saves {}", percent(share))
-    });
-    format!(
-        "Killing tasks {when} saves most, a net {} of the {what} of {lost}, and harms \
-        {}{harmless}. ",
-        percent(share),
-        digits::counted(harmed, "finished job")
-    )
-}
-
 /// The setting that harms most, as a sentence, for a log in which nothing can be saved; empty if none
 /// harms a job.
 fn most_harm(sweeps: &[&Sweep]) -> String {
@@ -418,41 +308,6 @@ fn most_harm(sweeps: &[&Sweep]) -> String {
         ),
         None => String::new(),
     }
-}
-
-/// The values of T beside the points of the front; of several there, the chart leaves out those
-/// without room. Points behind the front have no label: their values mix the units of the rules.
-fn labels(points: &[PlanePoint], sweeps: &[Sweep]) -> Vec<(String, (f64, f64))> {
-    #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
-    let place = |point: &PlanePoint| Some((point.harmed_jobs as f64, point.net_share? * 100.0));
-    let known = points.iter().filter(|point| point.threshold.is_some());
-    let known = known.filter_map(|point| Some((point, place(point)?)));
-    let known = known.filter(|(point, at)| point.is_on_front && (0.0 < at.0 || at.1 != 0.0));
-    let text = |point: &PlanePoint| format!("{} {}", point.rule, parameter_text(point, sweeps));
-    known.map(|(point, at)| (text(point), at)).collect()
-}
-
-/// A value of T with its unit: `75 %`, `30 min`, `3`.
-#[expect(clippy::cast_precision_loss, reason = "a parameter, which is rounded for a label")]
-fn parameter_text(point: &PlanePoint, sweeps: &[Sweep]) -> String {
-    let threshold = point.threshold.unwrap_or(0);
-    let unit = sweeps.iter().find(|sweep| sweep.rule == point.rule);
-    match unit.map_or("", |sweep| sweep.threshold_unit.as_ref()) {
-        "s" => digits::lasting(threshold as f64),
-        "%" => format!("{threshold} %"),
-        _ => digits::grouped_signed(threshold),
-    }
-}
-
-/// The intervals of a row: a vertical and a horizontal line through its point.
-fn whiskers(row: &SweepRow) -> Vec<Vec<(f64, f64)>> {
-    let Some(interval) = &row.interval else { return Vec::new() };
-    #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
-    let Some(x) = row.harmed_jobs.map(|jobs| jobs as f64) else { return Vec::new() };
-    let y = row.net_share.unwrap_or(0.0) * 100.0;
-    let upright = interval.net_share.map(|(low, high)| vec![(x, low * 100.0), (x, high * 100.0)]);
-    let level = interval.harmed_jobs.map(|(low, high)| vec![(low, y), (high, y)]);
-    upright.into_iter().chain(level).collect()
 }
 
 #[cfg(test)]
@@ -477,7 +332,7 @@ mod tests {
         let said = |rows: Vec<SweepRow>| of_one_job(&[&of(rows)]);
         assert_eq!(
             said(vec![row(0.6, 0.95), row(0.1, 0.2)]),
-            " One job makes up 95.0 % of the largest saving in failed jobs."
+            "One job makes up 95.0 % of the largest saving in failed jobs. "
         );
         assert_eq!(said(vec![row(0.6, 0.2), row(0.1, 0.95)]), "");
         assert_eq!(axis_of(&of(Vec::new())), "T, time in dead attempts (s)");
@@ -513,24 +368,6 @@ mod tests {
                 let flat = rows.iter().rev().take_while(|own| is_flat(own)).count();
                 prop_assert!(flat == rows.len() || count == FEWEST.max(rows.len() - flat + 1));
             }
-        }
-
-        /// Promise: every point is drawn, and an interval goes beyond the points by at most their own
-        /// range.
-        #[test]
-        fn intervals_do_not_press_the_points_together(
-            points in prop::collection::vec((0.0..200.0_f64, -50.0..50.0_f64), 1..10),
-            end in (-900.0..900.0_f64, -900.0..900.0_f64),
-        ) {
-            let seen = seen(points.iter().copied());
-            for point in &points {
-                prop_assert_eq!(seen.nearest(*point), *point);
-            }
-            let top = points.iter().fold(0.0, |top: f64, point| top.max(point.1));
-            let bottom = points.iter().fold(0.0, |bottom: f64, point| bottom.min(point.1));
-            let drawn = seen.nearest(end);
-            prop_assert!(drawn.1 <= 2.0 * top - bottom + 1e-9);
-            prop_assert!(2.0 * bottom - top - 1e-9 <= drawn.1);
         }
     }
 }

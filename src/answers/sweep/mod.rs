@@ -6,11 +6,13 @@
 mod answer;
 pub(crate) mod charts;
 pub mod closeup;
+mod gentle;
 mod harms;
 pub(crate) mod job_cpu;
 mod job_record;
 mod jobs;
 pub mod plan;
+mod plane_chart;
 mod result;
 pub(crate) mod step;
 mod swept;
@@ -22,13 +24,14 @@ use crate::schema::Table;
 
 pub(crate) use answer::lost_jobs;
 pub use answer::{SweepAnswer, SweepSettings};
+pub(crate) use gentle::{destroyed, destroys_more, gentler, gentlest};
 pub use job_cpu::{JobCpu, JobUse, ToldUse};
 pub use job_record::JobRecord;
 pub use jobs::{JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes};
 pub use plan::SweepPlan;
 pub use result::{answer, put_details};
 pub use swept::{Swept, check_sides, sweep_all};
-pub(crate) use tables::sum_of;
+pub(crate) use tables::{FEW_TASKS, lost_tasks, sum_of};
 pub use tables::{harmed_table, selection_line, selection_table, table_of};
 
 /// The shares that a sweep gives; those of a group refer to the jobs of the group.

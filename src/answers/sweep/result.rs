@@ -48,7 +48,7 @@ pub fn answer<'a>(
                 "windows": windows, "thresholds": plan.thresholds.0, "harmed": plan.harmed,
             }),
         ),
-        charts: charts::charts(study, &swept.sweeps),
+        charts: charts::charts(study, &swept.sweeps, swept.selection.as_ref()),
         json: json!(found(study, swept)),
     }
 }

@@ -216,3 +216,19 @@ pub fn harmed_table(study: &Study, step: usize) -> RecordBatch {
         .text("unit", harmed.iter().map(|_| study.unit()))
         .batch()
 }
+
+/// A rule that was not tested on later jobs and kills fewer tasks than this is not shown to save.
+pub(crate) const FEW_TASKS: u64 = 10;
+
+/// Whether jobs with an outcome count as jobs that did not finish.
+fn is_lost(outcome: &str) -> bool {
+    outcome != "finished"
+}
+
+/// The tasks of jobs that did not finish after whose kill CPU is saved.
+pub(crate) fn lost_tasks(row: &SweepRow) -> u64 {
+    let sum = |counts: &ByOutcome<u64>| -> u64 {
+        counts.iter().filter(|(outcome, _)| is_lost(outcome)).filter_map(|(_, count)| count).sum()
+    };
+    sum(&row.condemned_tasks).saturating_sub(sum(&row.condemned_at_end))
+}

@@ -1,13 +1,13 @@
 //! Which kill rule to take, and what it costs.
 
-use super::Told;
 use super::kill_chosen::selected;
 use super::kill_saving::{
-    edge, evictions, gentler_said, lost_tasks, net_bounds, over_all, rests_on, with_doubt,
+    edge, evictions, gentler_said, net_bounds, over_all, rests_on, with_doubt,
 };
+use super::{Told, within};
 use crate::answers::condition::{LIMITS, OF_REQUESTED, condition};
 use crate::answers::sentences::{capital, percent, short};
-use crate::answers::sweep::{SweepAnswer, lost_jobs};
+use crate::answers::sweep::{FEW_TASKS, SweepAnswer, lost_jobs, lost_tasks};
 use crate::digits::{counted, grouped, six_digits};
 use crate::results::envelope::Envelope;
 use crate::studies::kill_sweep::SweepRow;
@@ -18,7 +18,7 @@ use crate::studies::kill_sweep::SweepRow;
 pub(super) fn kill(stored: &Envelope) -> Option<Told> {
     let answer: &SweepAnswer = stored.found()?;
     let told = match &answer.selection {
-        Some(selection) => Some(selected(answer, selection)),
+        Some(selection) => Some(selected(answer, selection, &within(&stored.inputs))),
         None => in_hindsight(answer),
     };
     let Some(limits) = limits(answer) else { return told };
@@ -104,8 +104,7 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     }
     let doubt = evictions(answer, rule);
     let said = with_doubt(&format!("in hindsight, {said}"), doubt.as_deref());
-    let all: Vec<String> = [Some(said), doubt, Some(untested)].into_iter().flatten().collect();
-    Some(Told::Shown(all.join(". ")))
+    Some(Told::Shown(format!("{said}. {untested}")))
 }
 
 /// A sentence about a setting of a rule that loses only because of one finished job; `None` if there is
@@ -134,9 +133,6 @@ fn changes(row: &SweepRow) -> bool {
     let saves = row.saved_cpu.iter().any(|(_, cpu)| cpu.is_some_and(|cpu| cpu != 0.0));
     saves || row.destroyed_cpu.is_some_and(|cpu| cpu != 0.0)
 }
-
-/// A rule that was not tested on later jobs and kills fewer tasks than this is not shown to save.
-const FEW_TASKS: u64 = 10;
 
 /// What a limit of so many per cent of the requested time means for time limits.
 const fn cut_by(percent: i64) -> &'static str {

@@ -3,20 +3,23 @@
 //! In: the answer of a sweep and its selection. Out: which rule to take at which price, what it does to
 //! all jobs and to later ones, and on how few of them that could be tested. No rule is chosen here.
 
-use super::kill_saving::{edge, evictions, gentler, net_bounds, over_all, with_doubt};
+use super::kill_saving::{
+    edge, evictions, net_bounds, over_all, over_all_in_short, plainly, with_doubt,
+};
 use super::{Told, of_one_job};
-use crate::answers::condition::{LIMITS, condition};
-use crate::answers::sentences::{capital, percent};
-use crate::answers::sweep::{SweepAnswer, lost_jobs};
+use crate::answers::condition::condition;
+use crate::answers::sentences::{capital, most_of, percent};
+use crate::answers::sweep::{SweepAnswer, gentler, gentlest, lost_jobs};
 use crate::digits::{counted, grouped, six_digits};
 use crate::studies::kill_sweep::SweepRow;
 use crate::studies::selection::{Choice, Selection};
 
 /// The rule chosen on earlier jobs, or one that was gentler on them and saves CPU time of later jobs
-/// too: at which price it saves and harms how much of all jobs; then, in sentences of their own, on
-/// how few jobs it could be tested, how it was chosen, and what it does to later jobs. A rule that is
-/// not confirmed has the later jobs in the first sentence.
-pub(super) fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
+/// too: at which price it saves, harms and destroys how much of all jobs; then how it was chosen, and what
+/// it does to later jobs. If there is a doubt about it, the first sentence gives the reason and the
+/// gentlest rule that still saves much. A rule that is not confirmed has the later jobs in the first
+/// sentence. `within` is the time of the loaded tasks, if jobs are known for longer.
+pub(super) fn selected(answer: &SweepAnswer, selection: &Selection, within: &str) -> Told {
     let chosen = &selection.chosen;
     if chosen.train.threshold.is_none() {
         return Told::NotShown(format!(
@@ -30,97 +33,172 @@ pub(super) fn selected(answer: &SweepAnswer, selection: &Selection) -> Told {
     let is_held = |own: &&Choice| is_confirmed(answer, own) && is_confirmed(answer, chosen);
     let lead = selection.gentler.as_ref().filter(is_held).unwrap_or(chosen);
     let row = row_of_choice(answer, lead);
-    let is_shown = is_confirmed(answer, lead);
-    let head = row.filter(|_| is_shown).and_then(|row| headline(answer, selection, lead, row));
-    let rest = explained(answer, selection, lead, head.is_some());
-    let first = head.unwrap_or_else(|| of_later(answer, selection, lead, &killing(answer, lead)));
-    let first = if is_shown {
-        let doubt = evictions(answer, &lead.train.rule);
-        with_doubt(&first, doubt.as_deref())
-    } else {
-        let why = match row.and_then(net_bounds) {
-            Some((_, high)) if high < 0.0 => "the interval lies below zero",
-            Some((low, _)) if low <= 0.0 => "the interval spans zero",
-            _ => "later jobs do not confirm it",
+    let doubt = row.and_then(|row| doubt(answer, lead, row));
+    if let Some(row) = row.filter(|_| is_confirmed(answer, lead)) {
+        let said = match &doubt {
+            Some(why) => doubtful(answer, selection, (lead, row), (why, within)),
+            None => confirmed(answer, selection, (lead, row), within),
         };
-        format!("No kill rule is shown to save CPU time, because {why}: {first}")
+        if let Some(said) = said {
+            return Told::Shown(said);
+        }
+    }
+    let first = of_later(answer, selection, lead, &killing(answer, lead));
+    let rest = unconfirmed(answer, selection, lead);
+    if is_confirmed(answer, lead) {
+        return Told::Shown(in_sentences(with_doubt(&first, doubt.as_deref()), rest));
+    }
+    let why = match row.and_then(net_bounds) {
+        Some((_, high)) if high < 0.0 => "the interval lies below zero",
+        Some((low, _)) if low <= 0.0 => "the interval spans zero",
+        _ => "later jobs do not confirm it",
     };
-    let whole: Vec<String> = std::iter::once(first).chain(rest).collect();
-    let whole = whole.join(". ");
-    if is_shown { Told::Shown(whole) } else { Told::NotShown(whole) }
+    let first = format!("No kill rule is shown to save CPU time, because {why}: {first}");
+    Told::NotShown(in_sentences(first, rest))
 }
 
-/// `at 3,600 NCU-s per harmed job, killing tasks at the first restart saves a net 10.3 % of the CPU of
-/// jobs that did not finish and harms 179 of 12,231 finished jobs (1.5 %)`, and what a gentler rule does;
-/// `None` if these numbers are not known.
-fn headline(
+/// Sentences with a full stop between them.
+fn in_sentences(first: String, rest: Vec<String>) -> String {
+    let all: Vec<String> = std::iter::once(first).chain(rest).collect();
+    all.join(". ")
+}
+
+/// A rule of which less of the saving than this could be tested is not safe to adopt.
+const TESTED_MIN: f64 = 0.25;
+
+/// Why a confirmed rule is not safe to adopt: hardly any of its saving is on jobs by which a rule could be
+/// chosen or tested, or most of the restarts at which it acts follow an eviction. `None` without a doubt.
+fn doubt(answer: &SweepAnswer, lead: &Choice, row: &SweepRow) -> Option<String> {
+    let tested = tested_share(lead, row).filter(|share| *share < TESTED_MIN);
+    let tested = tested.map(|share| {
+        format!("only {} of the saving could be used to choose or test a rule", percent(share))
+    });
+    let all: Vec<String> = tested.into_iter().chain(evictions(answer, &lead.train.rule)).collect();
+    (!all.is_empty()).then(|| all.join(", and "))
+}
+
+/// What is said of a rule that is not safe to adopt.
+fn doubtful(
     answer: &SweepAnswer,
     selection: &Selection,
-    lead: &Choice,
-    row: &SweepRow,
+    (lead, row): (&Choice, &SweepRow),
+    (why, within): (&str, &str),
 ) -> Option<String> {
-    let (net, harmed) = (row.net_share?, row.harmed_jobs?);
-    let finished = answer.finished_jobs_with_tasks?;
+    let (rule, gentle) = gentlest(answer.sweeps(), row)?;
+    let first = format!(
+        "the gentlest that saves much, killing tasks {}, {}",
+        plainly(rule, gentle.threshold),
+        does(answer, gentle, within)?
+    );
+    let chosen = format!(
+        "On the {} that ended first{}, the best choice was {}: over all jobs, it {}",
+        counted(selection.train_jobs, "job"),
+        price_of(answer, selection),
+        killing(answer, lead),
+        over_all_in_short(answer, row)?
+    );
+    let destroys = destroys(row).map(|said| format!("It {said}{}", of_gentler(answer, row)));
+    let later = capital(&of_later(answer, selection, lead, "it"));
+    let rest = [Some(chosen), destroys, Some(later)].into_iter().flatten().collect();
+    Some(in_sentences(with_doubt(&first, Some(why)), rest))
+}
+
+/// What is said of a rule that later jobs confirm; `None` if it is not known what it does to all jobs.
+fn confirmed(
+    answer: &SweepAnswer,
+    selection: &Selection,
+    (lead, row): (&Choice, &SweepRow),
+    within: &str,
+) -> Option<String> {
     let price = if selection.price <= 0.0 {
         String::new()
     } else {
         format!("at {} {} per harmed job, ", six_digits(selection.price), answer.unit)
     };
+    let gentler = if is_best(selection, lead) { of_gentler(answer, row) } else { String::new() };
+    let what = killing(answer, lead);
+    let first = format!("{price}{what} {}{gentler}", does(answer, row, within)?);
+    let later = of_later(answer, selection, lead, "it");
+    let mut rest = vec![format!("{}; {later}", how(selection, lead, ""))];
+    if !is_best(selection, lead) {
+        let chosen = &selection.chosen;
+        let best = of_later(answer, selection, chosen, &killing(answer, chosen));
+        rest.push(format!("The best rule of the past: {best}"));
+    }
+    rest.extend(between(answer, lead, row));
+    rest.extend(
+        over_all_in_short(answer, row)
+            .map(|said| format!("Over all jobs, in hindsight, it {said}")),
+    );
+    let most = row.destroyed_cpu_share.filter(|share| 0.0 < *share);
+    let most = most.and_then(|_| most_of(row.largest_destroyed_share, "what it destroys"));
+    rest.extend(most.map(|said| capital(&said)));
+    Some(in_sentences(capital(&first), rest))
+}
+
+/// `saves a net 10.3 % of the CPU of jobs that did not finish, harms 179 of 12,231 finished jobs (1.5 %)
+/// and destroys 14.5 % of the CPU of finished jobs`; `None` if these numbers are not known.
+fn does(answer: &SweepAnswer, row: &SweepRow, within: &str) -> Option<String> {
+    let (net, harmed) = (row.net_share?, row.harmed_jobs?);
+    let finished = counted(answer.finished_jobs_with_tasks?, "finished job");
     let share = row.harmed_jobs_share.filter(|_| 0 < harmed);
     let share = share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
-    let gentler = gentler(answer, row).filter(|_| is_best(selection, lead));
-    let gentler = gentler.and_then(|(rule, own)| {
-        let when = condition(rule, own.threshold);
-        let (net, harmed) = (percent(own.net_share?), grouped(own.harmed_jobs?));
-        Some(format!("; killing tasks {when} saves {net} and harms {harmed}"))
-    });
+    let harms = format!("harms {} of {finished}{within}{share}", grouped(harmed));
+    let and = match row.destroyed_cpu_share.filter(|share| 0.0 < *share) {
+        Some(share) => {
+            format!(", {harms} and destroys {} of the CPU of finished jobs", percent(share))
+        }
+        None => format!(" and {harms}"),
+    };
     Some(format!(
-        "{price}{} saves a net {} of the {} of {} and harms {} of {}{share}{}",
-        killing(answer, lead),
+        "saves a net {} of the {} of {}{and}",
         percent(net),
         answer.cpu_words(),
-        lost_jobs(&answer.total_cpu),
-        grouped(harmed),
-        counted(finished, "finished job"),
-        gentler.unwrap_or_default()
+        lost_jobs(&answer.total_cpu)
     ))
 }
 
-/// The sentences after the first one; `is_headed` if that is about all jobs and not about later ones.
-fn explained(
-    answer: &SweepAnswer,
-    selection: &Selection,
-    lead: &Choice,
-    is_headed: bool,
-) -> Vec<String> {
-    let (chosen, row) = (&selection.chosen, row_of_choice(answer, lead));
-    let is_shown = is_confirmed(answer, lead);
-    let mut all: Vec<String> = Vec::new();
-    all.extend(row.and_then(|row| between(answer, lead, row)));
-    all.extend(evictions(answer, &lead.train.rule).filter(|_| is_shown));
-    all.push(how(answer, selection, lead, is_headed));
-    if is_headed {
-        all.push(capital(&of_later(answer, selection, lead, "it")));
-    }
+/// `; killing tasks after 30 min of dead time saves 9.7 %, harms 27 and destroys 16.5 %`; empty if no
+/// rule that harms at most half as many jobs saves nearly as much.
+fn of_gentler(answer: &SweepAnswer, row: &SweepRow) -> String {
+    let said = gentler(answer.sweeps(), row).and_then(|(rule, own)| {
+        let (net, harmed) = (percent(own.net_share?), grouped(own.harmed_jobs?));
+        let does = match own.destroyed_cpu_share {
+            Some(share) => format!("saves {net}, harms {harmed} and destroys {}", percent(share)),
+            None => format!("saves {net} and harms {harmed}"),
+        };
+        Some(format!("; killing tasks {} {does}", plainly(rule, own.threshold)))
+    });
+    said.unwrap_or_default()
+}
+
+/// The sentences after the first one about a rule of which it is not known what it does to all jobs, or
+/// that is not confirmed.
+fn unconfirmed(answer: &SweepAnswer, selection: &Selection, lead: &Choice) -> Vec<String> {
+    let row = row_of_choice(answer, lead);
+    let mut all: Vec<String> = row.and_then(|row| between(answer, lead, row)).into_iter().collect();
+    all.push(how(selection, lead, &price_of(answer, selection)));
     if !is_best(selection, lead) {
+        let chosen = &selection.chosen;
         let best = of_later(answer, selection, chosen, &killing(answer, chosen));
         all.push(format!("The best rule of the past: {best}"));
     }
-    let destroys = row.and_then(|row| destroys(answer, row, is_headed));
-    let harms = row.and_then(|row| row.harmed_jobs).filter(|_| !is_headed && destroys.is_none());
+    let destroys = row.and_then(|row| Some((destroys(row)?, row.harmed_jobs?)));
+    let destroys = destroys.map(|(said, harmed)| {
+        format!("Over all jobs, it harms {} that finished and {said}", grouped(harmed))
+    });
+    let harms = row.and_then(|row| row.harmed_jobs).filter(|_| destroys.is_none());
     let harms = harms.map(|jobs| format!("; it harms {}", counted(jobs, "finished job")));
     all.extend(row.and_then(|row| over_all(answer, row)).map(|said| {
         format!("Over all jobs, in hindsight, it {said}{}", harms.unwrap_or_default())
     }));
     all.extend(destroys);
-    all.extend(row.filter(|_| is_shown).and_then(|row| at_a_higher_price(answer, selection, row)));
     all
 }
 
-/// How a rule was chosen.
-fn how(answer: &SweepAnswer, selection: &Selection, lead: &Choice, is_headed: bool) -> String {
+/// How a rule was chosen; `price` is that of a harmed job, if the sentence before does not have it.
+fn how(selection: &Selection, lead: &Choice, price: &str) -> String {
     let train_jobs = counted(selection.train_jobs, "job");
-    let price = if is_headed { String::new() } else { price_of(answer, selection) };
     if is_best(selection, lead) {
         return format!("The rule was chosen on {train_jobs} that ended first{price}");
     }
@@ -136,37 +214,6 @@ fn how(answer: &SweepAnswer, selection: &Selection, lead: &Choice, is_headed: bo
 fn is_best(selection: &Selection, choice: &Choice) -> bool {
     let best = &selection.chosen.train;
     (&choice.train.rule, choice.train.threshold) == (&best.rule, best.threshold)
-}
-
-/// How many times as much as the price of a harmed job a second price is.
-const DEARER: f64 = 100.0;
-
-/// A sentence about the rule that would be best if a harmed job were much dearer; `None` without a
-/// price, or if the amounts are not known.
-#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
-fn at_a_higher_price(
-    answer: &SweepAnswer,
-    selection: &Selection,
-    row: &SweepRow,
-) -> Option<String> {
-    let price = selection.price * DEARER;
-    row.net_cpu.filter(|_| 0.0 < price)?;
-    // Limits have a sentence of their own.
-    let all = answer.sweeps().filter(|(rule, _)| *rule != LIMITS);
-    let all = all.flat_map(|(rule, rows)| rows.iter().map(move |row| (rule, row)));
-    let known = all.filter_map(|(rule, own)| {
-        Some((own.net_cpu? - price * own.harmed_jobs? as f64, rule, own))
-    });
-    let (gain, rule, own) = known.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    let best = if gain <= 0.0 {
-        "no rule is worth its harm".to_owned()
-    } else if std::ptr::eq(own, row) {
-        "it is still the best rule".to_owned()
-    } else {
-        format!("killing tasks {} is best", condition(rule, own.threshold))
-    };
-    let (price, unit) = (six_digits(price), &answer.unit);
-    Some(format!("At {price} {unit} per harmed job, {best}, in hindsight"))
 }
 
 /// `killing tasks at the first restart`.
@@ -214,22 +261,28 @@ fn is_confirmed(answer: &SweepAnswer, choice: &Choice) -> bool {
     0.0 < choice.test.gain && bounds.is_none_or(|(low, _)| 0.0 < low)
 }
 
+/// The share of the net saving of a row that is on jobs by which a rule could be chosen or tested. `None`
+/// if the groups have other parameters, or if they lose, so that the rest saves more than all.
+fn tested_share(choice: &Choice, row: &SweepRow) -> Option<f64> {
+    let (train, test) = (&choice.train, &choice.test);
+    let (all, known) = (row.net_cpu?, train.net_cpu + test.net_cpu);
+    let is_same = (&train.rule, train.threshold) == (&test.rule, test.threshold);
+    (is_same && 0.0 < all && 0.0 <= known).then(|| known / all)
+}
+
 /// On how few of the jobs a rule could be chosen or tested, if most of the saving is of tasks in neither
-/// group. `None` if the groups have other parameters, or if they lose, so that the rest saves more than
-/// all.
+/// group.
 fn between(answer: &SweepAnswer, choice: &Choice, row: &SweepRow) -> Option<String> {
     let (train, test) = (&choice.train, &choice.test);
-    let all = row.net_cpu?;
-    let others = all - train.net_cpu - test.net_cpu;
-    let is_same = (&train.rule, train.threshold) == (&test.rule, test.threshold);
-    (is_same && all < 2.0 * others && others <= all).then(|| {
-        let tested = percent((train.net_cpu + test.net_cpu) / all);
+    let (all, share) = (row.net_cpu?, tested_share(choice, row)?);
+    (share < 0.5).then(|| {
         let [all, train, test] = [all, train.net_cpu, test.net_cpu]
             .map(|amount| format!("{} {}", six_digits(amount), answer.unit));
         format!(
-            "Only {tested} of the saving is on jobs by which a rule could be chosen or tested: of the net \
+            "Only {} of the saving is on jobs by which a rule could be chosen or tested: of the net \
             {all}, {train} are of the jobs that ended first and {test} of those submitted after the rule \
-            was chosen; the rest is of tasks in neither group, such as those of jobs that ran then"
+            was chosen; the rest is of tasks in neither group, such as those of jobs that ran then",
+            percent(share)
         )
     })
 }
@@ -243,26 +296,12 @@ fn price_of(answer: &SweepAnswer, selection: &Selection) -> String {
     format!(", at a price of {price} {} for each harmed job", answer.unit)
 }
 
-/// `It destroys 14.5 % of the CPU of finished jobs`, and what a gentler rule does: a rule that harms few
-/// jobs may destroy much. `None` if it destroys nothing, or that is not known.
-fn destroys(answer: &SweepAnswer, row: &SweepRow, is_headed: bool) -> Option<String> {
+/// `destroys 14.5 % of the CPU of finished jobs`: a rule that harms few jobs may destroy much. `None` if it
+/// destroys nothing, or that is not known.
+fn destroys(row: &SweepRow) -> Option<String> {
     let share = row.destroyed_cpu_share.filter(|share| 0.0 < *share)?;
-    let it = if is_headed {
-        "It".to_owned()
-    } else {
-        format!("Over all jobs, it harms {} that finished and", grouped(row.harmed_jobs?))
-    };
-    let gentler = gentler(answer, row).filter(|_| is_headed);
-    let gentler = gentler.and_then(|(rule, own)| {
-        let when = condition(rule, own.threshold);
-        Some(format!("; killing tasks {when} destroys {}", percent(own.destroyed_cpu_share?)))
-    });
-    Some(format!(
-        "{it} destroys {} of the CPU of finished jobs{}{}",
-        percent(share),
-        of_one_job(row.largest_destroyed_share, "that"),
-        gentler.unwrap_or_default()
-    ))
+    let most = of_one_job(row.largest_destroyed_share, "that");
+    Some(format!("destroys {} of the CPU of finished jobs{most}", percent(share)))
 }
 
 fn row_of<'a>(answer: &'a SweepAnswer, rule: &str, threshold: i64) -> Option<&'a SweepRow> {

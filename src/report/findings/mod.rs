@@ -305,6 +305,14 @@ fn length_of(inputs: &[Input], table: Table) -> Option<f64> {
     Some(input.end_s? - input.start_s?).filter(|length_s| 0.0 < *length_s)
 }
 
+/// ` in the first 25.2 h` if tasks are loaded for a shorter time than jobs; otherwise empty.
+fn within(inputs: &[Input]) -> String {
+    const SHORTER: f64 = 0.99;
+    let [jobs, tasks] = [Table::JobEvents, Table::TaskEvents].map(|table| length_of(inputs, table));
+    let shorter = jobs.zip(tasks).filter(|(jobs, tasks)| *tasks < jobs * SHORTER);
+    shorter.map_or_else(String::new, |(_, tasks)| format!(" in the first {}", lasting(tasks)))
+}
+
 /// The answer of a result, a sentence without its full stop: from its rule, or from its kind.
 pub(super) fn answer(kind: &Kind<'_>, result: &Stored) -> Option<String> {
     let rule = RULES.iter().find(|rule| rule.of == result.name);

@@ -3,6 +3,7 @@
 use super::columns::{LOWER_BOUNDS, MEASURES, PER_TASK_HOUR, beside, is_name, is_share};
 use super::kept::{Kept, is_total};
 use crate::answers::account::end_in_words;
+use crate::answers::condition::name_of;
 use crate::answers::sentences::short;
 use crate::report::headings::{is_instant, is_length};
 use crate::report::html::Cell;
@@ -44,6 +45,7 @@ fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
     let column = table.header[idx].as_str();
     match text {
         _ if matches!(column, "platform" | "user") => Cell::short_of(text, &short(text)),
+        _ if is_rule(column) => Cell::short_of(text, name_of(text)),
         _ if column == "ended" => Cell::name(end_in_words(text)),
         _ if column == "spell" => Cell::name(&text.replace('_', " ")),
         _ if column == "settings" => Cell::name(&parameters(text)),
@@ -69,6 +71,11 @@ fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
         _ if column == "p_exponential" => Cell::chance(text),
         _ => Cell::of(text),
     }
+}
+
+/// Columns with kill rules.
+fn is_rule(column: &str) -> bool {
+    column == "rule" || column.ends_with("_rule") || column == "among"
 }
 
 /// A value with the unit of its row: lengths of time in words, one thing in the singular.

@@ -193,6 +193,11 @@ pub(super) fn is_on_page(table: &Table, row: &[String]) -> bool {
     table.file != PLANE || text(ON_FRONT) == "true" && text("net_cpu").parse::<f64>() != Ok(0.0)
 }
 
+/// Whether a table repeats the one above it: a plane in which one setting beats all others.
+pub(in crate::report) fn repeats_others(table: &Table) -> bool {
+    table.file == PLANE && table.rows.iter().filter(|row| is_on_page(table, row)).count() < 2
+}
+
 /// Columns that are always kept, since the script of the page computes with them.
 pub(super) fn columns_kept(table: &Table) -> &'static [&'static str] {
     if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }
@@ -291,11 +296,22 @@ const IN_FILE_ONLY: [(&str, &[&str]); 11] = [
     ),
 ];
 
+/// Whether the outcomes of jobs with a page are those by the exact sequence of events, and some are others
+/// by the last event: one column of outcomes is enough.
+fn goes_by_sequence(table: &Table) -> bool {
+    const SEQUENCE: &str = "outcome_sequence";
+    let has_it = table.header.iter().any(|column| column == SEQUENCE);
+    table.file == "jobs.csv" && has_it && !says_the_same(table, SEQUENCE)
+}
+
 /// Whether a column is only in the file.
 pub(super) fn is_in_file_only(table: &Table, column: &str) -> bool {
     // A load that is split has a row for each part of each interval.
     let is_split =
         table.file.starts_with("load-by-") && table.header.iter().any(|own| own == "end_s");
+    if column == "outcome_terminal" && goes_by_sequence(table) {
+        return true;
+    }
     let file = if is_split { "load.csv" } else { table.file.as_str() };
     let of_file = |known: &(&str, &[&str])| known.0 == file && known.1.contains(&column);
     IN_FILE_ONLY.iter().any(of_file)

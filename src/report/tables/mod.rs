@@ -15,5 +15,6 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
+pub(super) use self::columns::repeats_others;
 pub(super) use self::stored::FOLDED_ROWS;
 pub(crate) use self::stored::stored_table;

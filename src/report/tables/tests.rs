@@ -329,6 +329,9 @@ fn jobs_with_a_page_come_by_their_running_time_without_columns_that_repeat() {
     assert!(!short.contains("sequence") && !short.contains(">tasks<"), "{short}");
     let long = html("evicted", "2");
     assert!(long.contains("sequence") && long.contains("tasks"), "{long}");
+    let both =
+        !long.contains("evicted") && long.contains("only in the file: outcome by last event");
+    assert!(both, "one column of outcomes: {long}");
     // Its CPU time says more than how long its tasks ran, if it is known of all.
     let html = |cpu: &str| {
         let rows: [&[&str]; 2] = [&["7", "7200", "NCU-s", "20"], &["8", cpu, "NCU-s", "900"]];
@@ -403,4 +406,18 @@ proptest! {
             prop_assert_eq!(html.matches(&format!(">{number}</td>")).count(), all);
         }
     }
+}
+
+#[test]
+fn a_plane_with_one_setting_repeats_the_table_above_it() {
+    let header = ["rule", "harmed_jobs", "net_cpu", "is_on_front"];
+    let of = |second: &str| {
+        let rows: [&[&str]; 2] =
+            [&["slurm:of=requested", "0", "7", "true"], &["events", "1", "9", second]];
+        Table { file: "sweep-plane.csv".to_owned(), ..table(&header, &rows) }
+    };
+    let repeats = super::columns::repeats_others;
+    assert!(repeats(&of("false")) && !repeats(&of("true")));
+    let html = stored_table("Plane", &of("true"), "", &Links::default(), &[], None);
+    assert!(html.contains(">share of the time limit<"), "{html}");
 }

@@ -40,7 +40,7 @@ pub(super) fn cpu(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()
         let bars = figures::with_published_shares(account::chart(book, &[]));
         found.charts.push((format!("table-3.1.2-{cpu}"), bars));
         found.charts.extend(figures::of_sweep(sweep::charts::of_paper(study, swept)));
-        found.charts.extend(sweep::charts::charts(study, std::slice::from_ref(swept)));
+        found.charts.extend(sweep::charts::charts(study, std::slice::from_ref(swept), None));
     }
     Ok(())
 }
