@@ -1,6 +1,6 @@
 //! Charts of replays: response times, queue and use over time, and which task ran where.
 
-use super::{RECORD, Run, Setting, densities, gantt, killed, longer, tone};
+use super::{RECORD, Run, Setting, gantt, killed, longer, tone};
 use crate::answers::sentences::{Capacity, MOST_USED, percent};
 use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits::{self, lasting, unit_of_time};
@@ -77,7 +77,9 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
             charts.push(("replay-response".to_owned(), Chart::Bars(response)));
         }
         charts.push(("replay-queue".to_owned(), queue));
-        charts.extend(of_tasks(runs, workload.task_count, &caption));
+        let drawn = &runs[..runs.len().min(LINES_MAX)];
+        let longer = longer::chart(drawn, workload.task_count, &caption);
+        charts.extend(longer.map(|chart| ("replay-longer".to_owned(), chart)));
     }
     charts.push(("replay-utilisation".to_owned(), in_use));
     if setting.has_fragmentation {
@@ -88,15 +90,6 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     }
     charts.extend(gantts(runs, setting, &caption));
     charts
-}
-
-/// The waits and slowdowns of tasks: how many have longer ones, and how they are distributed.
-fn of_tasks(runs: &[Run], task_count: usize, caption: &str) -> Vec<(String, Chart)> {
-    let drawn = &runs[..runs.len().min(LINES_MAX)];
-    let longer = longer::chart(drawn, task_count, caption);
-    let longer = longer.map(|chart| ("replay-longer".to_owned(), chart));
-    let both = densities::chart(runs, task_count, caption);
-    longer.into_iter().chain(both.map(|chart| ("replay-densities".to_owned(), chart))).collect()
 }
 
 /// What is replayed, on which machines.
@@ -334,9 +327,9 @@ fn responses(runs: &[Run], caption: &str) -> BarChart {
     }
 }
 
-/// Whether values differ so much that bars show it: the largest is at least 1 % above the smallest.
+/// Whether values differ so much that bars show it: the largest is at least 5 % above the smallest.
 fn are_apart(values: impl Iterator<Item = f64> + Clone) -> bool {
-    const APART: f64 = 0.01;
+    const APART: f64 = 0.05;
     let least = values.clone().fold(f64::INFINITY, f64::min);
     let most = values.fold(f64::NEG_INFINITY, f64::max);
     least * (1.0 + APART) <= most
@@ -395,9 +388,10 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_drawn_of_what_differs_by_a_hundredth() {
+    fn bars_are_drawn_of_what_differs_by_a_twentieth() {
         let check = |values: &[f64]| are_apart(values.iter().copied());
-        assert!(check(&[100.0, 101.0]) && check(&[50.0, 49.0, 49.9]));
+        assert!(check(&[100.0, 105.0]) && check(&[52.0, 49.0, 49.9]));
+        assert!(!check(&[21.9, 21.5, 22.3]), "bars that look alike");
         assert!(!check(&[772.892, 768.915, 773.546]));
         assert!(!check(&[5.0]) && !check(&[]));
     }

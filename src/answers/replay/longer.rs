@@ -1,74 +1,59 @@
-//! How many tasks wait longer than a time, and how many have a larger slowdown, under each policy.
+//! How many tasks wait longer than a time, under each policy.
 //!
-//! In: the runs of a seed. Out: two plots with a curve per policy, which begin with the share of tasks
-//! that wait 1 s or longer, so that all tasks are in them; none if hardly any task waits.
+//! In: the runs of a seed. Out: a plot with a curve per policy, which begins with the share of tasks that
+//! wait 1 s or longer, so that all tasks are in it; none if hardly any task waits.
 
-use super::densities::{SHORTEST_S, do_wait, values};
 use super::{Run, tone};
-use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Stroke};
+use crate::charts::{Chart, Line, LineChart, Scale, Stroke};
 use crate::digits::three_digits;
-use crate::replay::metrics::{BOUND_S, fates};
+use crate::replay::metrics::fates;
 
 /// Points of a curve per power of ten.
 const PER_TEN: i32 = 20;
+
+/// Shorter waits are not drawn, since a logarithmic axis has no 0; the first point has their share.
+const SHORTEST_S: f64 = 1.0;
+
+/// The least share of tasks that wait under one of the policies: with fewer, a plot shows nothing.
+const WAITING_MIN: f64 = 0.01;
 
 /// The chart; `None` for a single policy, or if hardly any task waits.
 pub(super) fn chart(runs: &[Run], task_count: usize, caption: &str) -> Option<Chart> {
     if runs.len() < 2 {
         return None;
     }
-    let fates: Vec<_> = runs.iter().map(|run| fates(&run.journal, task_count)).collect();
-    let waits: Vec<Vec<f64>> = fates
-        .iter()
-        .map(|fates| sorted(values(task_count, |task| fates.waiting_s(task))))
-        .collect();
+    let of = |run: &Run| {
+        let fates = fates(&run.journal, task_count);
+        sorted((0..task_count).filter_map(|task| fates.waiting_s(task)).collect())
+    };
+    let waits: Vec<Vec<f64>> = runs.iter().map(of).collect();
     if !do_wait(&waits) {
         return None;
     }
-    let slow: Vec<Vec<f64>> = fates
-        .iter()
-        .map(|fates| sorted(values(task_count, |task| fates.bounded_slowdown(task))))
-        .collect();
-    let told = runs.iter().zip(&waits).zip(&slow).map(|((run, waits), slow)| {
-        format!(
-            "Under {} {} % of the tasks wait a minute or longer, and {} % of the finished tasks have a \
-            slowdown of 10 or more.",
-            run.label,
-            three_digits(share_from(waits, 60.0) * 100.0),
-            three_digits(share_from(slow, 10.0) * 100.0)
-        )
+    let told = runs.iter().zip(&waits).map(|(run, waits)| {
+        format!("{} % under {}", three_digits(share_from(waits, 60.0) * 100.0), run.label)
     });
-    let told = told.collect::<Vec<String>>().join(" ");
-    let plot = |values: &[Vec<f64>], from: f64, [x_axis, y_axis]: [&str; 2]| LineChart {
-        title: String::new(),
-        caption: String::new(),
-        x_axis: x_axis.to_owned(),
-        y_axis: y_axis.to_owned(),
-        x_scale: Scale::Log,
-        lines: runs
-            .iter()
-            .zip(values)
-            .enumerate()
-            .map(|(place, (run, values))| Line {
-                name: run.label.clone(),
-                points: curve(values, from),
-                band: Vec::new(),
-                tone: tone(place),
-                stroke: Stroke::Straight,
-            })
-            .collect(),
-    };
-    Some(Chart::Panels(PanelChart {
+    let told = told.collect::<Vec<String>>().join(", ");
+    let lines = runs.iter().zip(&waits).enumerate().map(|(place, (run, waits))| Line {
+        name: run.label.clone(),
+        points: curve(waits, SHORTEST_S),
+        band: Vec::new(),
+        tone: tone(place),
+        stroke: Stroke::Straight,
+    });
+    Some(Chart::Lines(LineChart {
         title: "How many tasks wait longer than a time".to_owned(),
-        caption: format!(
-            "{told} Slowdown: response over running time, which counts as {BOUND_S} s at least. {caption}"
-        ),
-        panels: vec![
-            plot(&waits, SHORTEST_S, ["time (s)", "tasks that wait so long or longer (%)"]),
-            plot(&slow, 1.0, ["bounded slowdown", "finished tasks with so much or more (%)"]),
-        ],
-        columns: 2,
+        caption: format!("Tasks that wait a minute or longer: {told}. {caption}"),
+        x_axis: "time (s)".to_owned(),
+        y_axis: "tasks that wait so long or longer (%)".to_owned(),
+        x_scale: Scale::Log,
+        lines: lines.collect(),
     }))
+}
+
+/// Whether enough tasks wait under one of some policies.
+fn do_wait(waits: &[Vec<f64>]) -> bool {
+    waits.iter().any(|waits| WAITING_MIN <= share_from(waits, SHORTEST_S))
 }
 
 fn sorted(mut values: Vec<f64>) -> Vec<f64> {
@@ -103,6 +88,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_handful_of_waits_is_no_picture() {
+        let waits =
+            |some: usize| sorted((0..1000).map(|at| if at < some { 1.0 } else { 0.9 }).collect());
+        assert!(do_wait(&[waits(0), waits(11)]) && do_wait(&[waits(11), waits(0)]));
+        assert!(!do_wait(&[waits(9), waits(9)]));
+        assert!(!do_wait(&[Vec::new(), Vec::new()]));
+    }
 
     proptest! {
         /// Promise: each point of a curve is the share of all values that reach it, and the curve ends

@@ -18,7 +18,6 @@ mod absent;
 mod answer;
 mod beats;
 pub mod charts;
-mod densities;
 mod gantt;
 #[cfg(feature = "cli")]
 mod help;
@@ -33,7 +32,9 @@ mod words;
 
 pub(crate) use answer::pool;
 pub use answer::{ReplayAnswer, Replayed};
-pub(crate) use words::{explained, in_words, killed, left_out, not_replayed, recorded};
+pub(crate) use words::{
+    common_name, explained, in_words, killed, left_out, not_replayed, recorded,
+};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {

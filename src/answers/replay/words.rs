@@ -53,18 +53,22 @@ pub(crate) fn explained(policy: &str) -> Option<String> {
 /// A policy in a few words with its notation: ``fair share (`fair:depth=100`)``; the notation alone if
 /// there is no common name for it.
 pub(crate) fn in_words(policy: &str) -> String {
-    let plan = policy.parse().ok().filter(|plan: &PolicyPlan| plan.kill.is_none());
-    let name = plan.and_then(|plan| {
-        let is_alone = plan.speculation.0 == "none" && plan.second_speculation.is_none();
-        match plan.order.0.as_ref() {
-            "fifo" => Some("first come, first served"),
-            "easy" => Some("EASY backfilling"),
-            "fair" => Some("fair share"),
-            _ => None,
-        }
-        .filter(|_| is_alone)
-    });
+    let name = common_name(policy);
     name.map_or_else(|| format!("`{policy}`"), |name| format!("{name} (`{policy}`)"))
+}
+
+/// The common name of a policy without rules about running tasks: `fair share`.
+pub(crate) fn common_name(policy: &str) -> Option<&'static str> {
+    let plan: PolicyPlan = policy.parse().ok()?;
+    let is_alone =
+        plan.kill.is_none() && plan.speculation.0 == "none" && plan.second_speculation.is_none();
+    match plan.order.0.as_ref() {
+        "fifo" => Some("first come, first served"),
+        "easy" => Some("EASY backfilling"),
+        "fair" => Some("fair share"),
+        _ => None,
+    }
+    .filter(|_| is_alone)
 }
 
 /// The first clause of the description of an order, a rule or a detector.

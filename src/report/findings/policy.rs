@@ -2,8 +2,10 @@
 
 use super::Told;
 use crate::answers::assumed::NO_WAIT;
-use crate::answers::replay::{ReplayAnswer, Replayed, in_words, killed, left_out, recorded};
-use crate::answers::sentences::{Capacity, percent};
+use crate::answers::replay::{
+    ReplayAnswer, Replayed, common_name, in_words, killed, left_out, pool, recorded,
+};
+use crate::answers::sentences::{Capacity, capital, percent};
 use crate::digits::{alike, counted, grouped, six_digits, three_digits};
 use crate::replay::metrics::Spread;
 use crate::results::envelope::Envelope;
@@ -12,6 +14,7 @@ use crate::results::envelope::Envelope;
 const APART: f64 = 0.01;
 
 /// A value by which policies are compared.
+#[derive(Clone, Copy)]
 struct Measure {
     name: &'static str,
     is_time: bool,
@@ -30,12 +33,37 @@ fn response(row: &Replayed, value: fn(Spread) -> f64) -> Option<f64> {
 /// the end of the window does not cut, since the others last as long as the window under every policy.
 const MEASURES: [Measure; 6] = [
     time("the mean wait of tasks", wait_s),
-    Measure { name: "the mean bounded slowdown of tasks", is_time: false, of: slowdown },
+    Measure { name: "the mean slowdown of tasks", is_time: false, of: slowdown },
     time("the mean response of jobs", |row| response(row, |spread| spread.mean)),
     time("the 95 % quantile of responses", |row| response(row, |spread| spread.p95)),
     time("the 99 % quantile of responses", |row| response(row, |spread| spread.p99)),
     time("the makespan", |row| row.metrics.makespan_s),
 ];
+
+/// The same, with the wait of tasks that arrive after the first tenth of the time if `is_settled`, and
+/// with the name of the jobs that responses are of.
+fn measures([best, first]: [&Replayed; 2], is_settled: bool) -> [Measure; 6] {
+    let mut all = MEASURES;
+    if is_settled {
+        all[0] = time("the mean wait of tasks after the first tenth of the time", settled_s);
+    }
+    if [best, first].iter().any(|row| row.metrics.whole_job_response_s.is_some()) {
+        all[2].name = "the mean response of jobs that the end of the window does not cut";
+    }
+    all
+}
+
+fn settled_s(row: &Replayed) -> Option<f64> {
+    Some(row.metrics.settled_waiting_s?.mean)
+}
+
+/// Whether many tasks arrive at once when the replay starts, and the waits of later ones change in the same
+/// direction: these say more of the policies.
+fn is_settled(answer: &ReplayAnswer, [best, first]: [&Replayed; 2]) -> bool {
+    let change = |of: fn(&Replayed) -> Option<f64>| Some(Change::of(of(best)?, of(first)?));
+    let has_crowd = answer.history.is_some_and(|counts| 0 < counts.began_before);
+    has_crowd && change(settled_s).is_some() && change(settled_s) == change(wait_s)
+}
 
 fn wait_s(row: &Replayed) -> Option<f64> {
     Some(row.metrics.waiting_s?.mean)
@@ -100,15 +128,17 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let waited = recorded(answer, [first, best]);
     let record = waited.as_ref().map(|said| format!("{said}. {}. ", left_out(answer)));
     let record = record.unwrap_or_default();
-    let Compared { mut said, more, mut is_worse_in_part } = compared(best, first);
-    if let Some(all) = of_all_jobs([best, first]) {
-        (said, is_worse_in_part) = (said + &all, true);
+    let pair = [best, first];
+    let is_settled = is_settled(answer, pair);
+    let Compared { mut said, more, mut is_worse_in_part } = compared(pair, is_settled);
+    if let Some(later) = later(answer, pair) {
+        (said, is_worse_in_part) = (said + &later, true);
     }
-    let more = format!("{more}{}", settled(answer, [best, first]).unwrap_or_default());
+    let rest = [of_all_jobs(pair), codes(pair), settled(answer, pair, is_settled), pooled(answer)];
+    let more = more + &rest.into_iter().flatten().collect::<String>();
     if delay != [Change::Lower; 2] {
         return Some(Told::NotShown(format!(
-            "No other policy is shown to lower both the mean wait of tasks and their mean bounded \
-            slowdown: {said}{kills}{more}. {record}{jobs}"
+            "No other policy is shown to lower both the mean wait of tasks and their mean slowdown: {said}{kills}{more}. {record}{jobs}"
         )));
     }
     let others = worse_ones(answer, first);
@@ -146,10 +176,10 @@ fn kill_of(row: &Replayed, first: &Replayed) -> Option<String> {
 
 /// What a policy changes, compared with the first.
 struct Compared {
-    /// `` `fair`, compared with `fifo`, lowers the mean wait of tasks (28.2 min instead of 41.9 min), but
-    /// raises ... ``: what decides, and everything that gets worse.
+    /// `fair share, compared with first come, first served, lowers the mean wait of tasks (28.2 min instead
+    /// of 41.9 min), but raises ...`: what decides, and everything that gets worse.
     said: String,
-    /// `. It also lowers ...; within 1 %: the makespan`: the rest.
+    /// `. It also lowers .... Within 1 %: the makespan`: the rest.
     more: String,
     is_worse_in_part: bool,
 }
@@ -157,7 +187,8 @@ struct Compared {
 /// The measures that decide are the first ones.
 const DECISIVE: usize = 2;
 
-fn compared(best: &Replayed, first: &Replayed) -> Compared {
+fn compared(pair: [&Replayed; 2], is_settled: bool) -> Compared {
+    let [best, first] = pair;
     let list = |measures: &[Measure], wanted: Change| {
         let all = measures.iter().filter_map(|measure| {
             let values = [(measure.of)(best)?, (measure.of)(first)?];
@@ -165,8 +196,9 @@ fn compared(best: &Replayed, first: &Replayed) -> Compared {
         });
         listed(&all.collect::<Vec<String>>())
     };
-    let (decisive, others) = MEASURES.split_at(DECISIVE);
-    let higher = list(&MEASURES, Change::Higher);
+    let measures = measures(pair, is_settled);
+    let (decisive, others) = measures.split_at(DECISIVE);
+    let higher = list(&measures, Change::Higher);
     let (lower, also) = match list(decisive, Change::Lower) {
         Some(lower) => (Some(lower), list(others, Change::Lower)),
         None => (list(others, Change::Lower), None),
@@ -178,35 +210,68 @@ fn compared(best: &Replayed, first: &Replayed) -> Compared {
         (None, Some(higher)) => format!("raises {higher}"),
         (None, None) => "changes nothing by more than 1 %".to_owned(),
     };
-    let same = list(&MEASURES, Change::Same);
-    let more = match (also, same) {
-        (Some(also), Some(same)) => format!(". It also lowers {also}; within 1 %: {same}"),
-        (Some(also), None) => format!(". It also lowers {also}"),
-        (None, Some(same)) => format!("; within 1 %: {same}"),
-        (None, None) => String::new(),
-    };
-    let [own, other] = [best, first].map(|row| in_words(&row.policy));
+    let also = also.map_or_else(String::new, |also| format!(". It also lowers {also}"));
+    let same = list(&measures, Change::Same);
+    let same = same.map_or_else(String::new, |same| format!(". Within 1 %: {same}"));
+    let [own, other] = names(pair).unwrap_or_else(|| pair.map(|row| in_words(&row.policy)));
     let said = format!("{own}, compared with {other}, {does}");
-    Compared { said, more, is_worse_in_part }
+    Compared { said, more: also + &same, is_worse_in_part }
 }
 
-/// The mean waits under both policies of tasks that arrive after the first tenth of the time, as a
-/// further sentence, if many arrive at once when the replay starts.
-fn settled(answer: &ReplayAnswer, policies: [&Replayed; 2]) -> Option<String> {
-    let crowd = answer.history?.began_before;
-    let waits = policies.map(|row| row.metrics.settled_waiting_s.map(|waits| waits.mean));
-    let [Some(own), Some(first)] = waits else { return None };
-    let values = alike([own, first]);
+/// The common names of two policies; `None` unless both have one and these differ.
+fn names(pair: [&Replayed; 2]) -> Option<[String; 2]> {
+    match pair.map(|row| common_name(&row.policy)) {
+        [Some(own), Some(other)] if own != other => Some([own, other].map(str::to_owned)),
+        _ => None,
+    }
+}
+
+/// ``. Fair share is `fair:depth=100`, and first come, first served `fifo:depth=100` ``, if the first sentence
+/// has only the common names.
+fn codes(pair: [&Replayed; 2]) -> Option<String> {
+    let [own, other] = names(pair)?;
+    let [best, first] = pair.map(|row| &row.policy);
+    Some(format!(". {} is `{best}`, and {other} is `{first}`", capital(&own)))
+}
+
+/// That a replay ignores the partitions of a log.
+fn pooled(answer: &ReplayAnswer) -> Option<String> {
+    let pool = answer.pooled_processors.map(pool)?;
+    Some(format!(
+        ". The replays treat the whole system as {pool}: tasks that waited for their partition in the record \
+        may start at once there"
+    ))
+}
+
+/// That many jobs end later, as the end of the first sentence: more than end sooner, or so many that the
+/// mean response of all jobs rises. `None` otherwise.
+fn later(answer: &ReplayAnswer, pair: [&Replayed; 2]) -> Option<String> {
+    let against = &pair[0].against_first;
+    let [helped, hurt] = [against.helped as u64, against.hurt as u64];
+    if helped < hurt {
+        let [helped, hurt] = [helped, hurt].map(grouped);
+        return Some(format!("; it ends more jobs later ({hurt}) than sooner ({helped})"));
+    }
+    let jobs = counted(answer.history?.jobs, "job");
+    (0 < hurt && all_rises(pair)).then(|| format!("; {} of {jobs} end later", grouped(hurt)))
+}
+
+/// The mean waits under both policies as a further sentence, if many tasks arrive at once when the replay
+/// starts: over the whole time if the first sentence leaves the first tenth of it out, else without that.
+fn settled(answer: &ReplayAnswer, pair: [&Replayed; 2], is_settled: bool) -> Option<String> {
+    let crowd = counted(answer.history?.began_before, "task");
+    let of = if is_settled { wait_s } else { settled_s };
+    let values = alike([of(pair[0])?, of(pair[1])?]);
     let waits = if values[0] == values[1] {
         format!("is {} under both", values[0])
     } else {
         format!("is {} instead of {}", values[0], values[1])
     };
-    (0 < crowd).then(|| {
+    let time =
+        if is_settled { "Over the whole time" } else { "Without the first tenth of the time" };
+    (answer.history?.began_before != 0).then(|| {
         format!(
-            ". Without the first tenth of the time, at whose start {} from before the window arrive at once, \
-            the mean wait {waits}",
-            counted(crowd, "task")
+            ". {time}, at whose start {crowd} from before the window arrive at once, the mean wait {waits}"
         )
     })
 }
@@ -217,7 +282,8 @@ fn told(measure: &Measure, values: [f64; 2]) -> String {
     if own == first {
         return measure.name.to_owned();
     }
-    format!("{} ({own} instead of {first})", measure.name)
+    let of = if measure.is_time { "" } else { " times their run time" };
+    format!("{} ({own} instead of {first}{of})", measure.name)
 }
 
 /// `a, b and c`; `None` for nothing.
@@ -267,7 +333,7 @@ fn worse_ones(answer: &ReplayAnswer, first: &Replayed) -> String {
             ),
         };
         Some(format!(
-            ". `{}` raises both the mean wait ({own} instead of {first_wait}) and the mean bounded \
+            ". `{}` raises both the mean wait ({own} instead of {first_wait}) and the mean \
             slowdown ({own_slowdown} instead of {first_slowdown}){copies}",
             row.policy
         ))
@@ -289,23 +355,27 @@ fn cut(answer: &ReplayAnswer) -> String {
     format!(" ({who} with a task that is cut at the end of the window{apart})")
 }
 
-/// The mean responses of all jobs under both policies, as a further clause, if a policy raises them
+/// The mean responses of all jobs under both policies, as a further sentence, if a policy raises them
 /// although it does not raise those of the jobs that the end of the window does not cut.
-fn of_all_jobs([best, first]: [&Replayed; 2]) -> Option<String> {
-    let whole = [best, first].map(|row| row.metrics.whole_job_response_s);
-    let all = [best, first].map(|row| row.metrics.job_response_s);
-    let ([Some(own), Some(other)], [Some(all), Some(all_first)]) = (whole, all) else {
-        return None;
-    };
-    let is_raised = Change::of(all.mean, all_first.mean) == Change::Higher
-        && Change::of(own.mean, other.mean) != Change::Higher;
-    let [own, first] = alike([all.mean, all_first.mean]);
-    is_raised.then(|| {
+fn of_all_jobs(pair: [&Replayed; 2]) -> Option<String> {
+    let all = |row: &Replayed| Some(row.metrics.job_response_s?.mean);
+    let [own, first] = alike([all(pair[0])?, all(pair[1])?]);
+    all_rises(pair).then(|| {
         format!(
-            "; over all jobs, with those that the end of the window cuts, it raises the mean response \
-            ({own} instead of {first})"
+            ". Over all jobs, with those that the end of the window cuts, the mean response is {own} instead \
+            of {first}"
         )
     })
+}
+
+/// Whether a policy raises the mean response of all jobs, and not that of those that the window does not
+/// cut.
+fn all_rises([best, first]: [&Replayed; 2]) -> bool {
+    let change =
+        |of: fn(&Replayed) -> Option<Spread>| Some(Change::of(of(best)?.mean, of(first)?.mean));
+    let whole = change(|row| row.metrics.whole_job_response_s);
+    let all = change(|row| row.metrics.job_response_s);
+    all == Some(Change::Higher) && whole.is_some_and(|whole| whole != Change::Higher)
 }
 
 /// Why no policy can differ.

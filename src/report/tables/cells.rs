@@ -56,7 +56,7 @@ fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
         _ if PER_TASK_HOUR.contains(&column) => {
             text.parse().map_or_else(|_| Cell::of(text), |rate| Cell::in_units_of(rate, 0.001))
         }
-        _ if is_share(column) => Cell::share(text),
+        _ if is_share(column) || is_part_of_all(table, column) => Cell::share(text),
         // A survival counts from the start of each job or spell.
         _ if column == "time_s" && table.file.contains("survival") => {
             Cell::lasting(text.parse().ok())
@@ -71,6 +71,11 @@ fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
         _ if column == "p_exponential" => Cell::chance(text),
         _ => Cell::of(text),
     }
+}
+
+/// Whether a column is a share of all CPU although its name does not say so.
+fn is_part_of_all(table: &Table, column: &str) -> bool {
+    column == "cpu_requested" && table.file == "replay-record.csv"
 }
 
 /// Columns with kill rules.

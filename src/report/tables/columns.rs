@@ -129,7 +129,7 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
             "CPU requested, of what policies may fill".to_owned()
         }
         "cpu_requested" if table.file == "replay-record.csv" => {
-            "CPU requested (1 is all of the machines)".to_owned()
+            "CPU requested, of what the machines have".to_owned()
         }
         // Outages may be known for longer.
         "attempts" | "jobs" if table.file == "machine-details.csv" => {
@@ -342,6 +342,8 @@ pub(super) fn is_folded(table: &Table) -> bool {
                 | "detect-truths.csv"
                 | "detect-windows.csv"
                 | "predict-calibration.csv"
+                | "replay-record.csv"
+                | "replay-time.csv"
         )
 }
 
