@@ -186,7 +186,10 @@ fn figures(kind: &Kind<'_>, result: &Stored, scope: &str) -> Result<String, Repo
     let end = format!("Tables: {scope}.");
     let mut said: Vec<String> = Vec::new();
     let (mut html, mut part) = (String::new(), None);
-    for chart in result.charts() {
+    let is_folded = |chart: &Picture<'_>| kind.folded.contains(&chart.file);
+    let (folded, shown): (Vec<Picture<'_>>, Vec<Picture<'_>>) =
+        result.charts().into_iter().partition(is_folded);
+    for chart in shown {
         let own = kind.parts.iter().find(|part| chart.file.starts_with(part.0));
         let own = own.map_or("", |part| part.1);
         if part != Some(own) {
@@ -197,13 +200,34 @@ fn figures(kind: &Kind<'_>, result: &Stored, scope: &str) -> Result<String, Repo
             html.push_str("<div class=\"figures\">");
             part = Some(own);
         }
-        let caption = chart.caption.strip_suffix(&end).unwrap_or(chart.caption).trim_end();
-        let caption = unsaid(caption, &mut said);
-        let picture = Picture { caption: &caption, ..chart };
-        html.push_str(&html::figure(picture, result, "", false)?);
+        html.push_str(&drawn(chart, result, &end, &mut said)?);
     }
     html.push_str(if part.is_some() { "</div>\n" } else { "" });
+    if !folded.is_empty() {
+        let titles: Vec<String> = folded.iter().map(|chart| escape(chart.title)).collect();
+        let _ = writeln!(
+            html,
+            "<details class=\"long\"><summary>Further charts: {}</summary>\n<div class=\"figures\">",
+            titles.join("; ")
+        );
+        for chart in folded {
+            html.push_str(&drawn(chart, result, &end, &mut said)?);
+        }
+        html.push_str("</div></details>\n");
+    }
     Ok(html)
+}
+
+/// A chart, with what charts above it have not said.
+fn drawn(
+    chart: Picture<'_>,
+    result: &Stored,
+    end: &str,
+    said: &mut Vec<String>,
+) -> Result<String, ReportError> {
+    let caption = chart.caption.strip_suffix(end).unwrap_or(chart.caption).trim_end();
+    let caption = unsaid(caption, said);
+    html::figure(Picture { caption: &caption, ..chart }, result, "", false)
 }
 
 /// A result on its page: question, answer, picture, table, and how it was computed.

@@ -54,6 +54,8 @@ pub struct Kind<'a> {
     /// Headings among its charts on a page: the first letters of the names of charts, and the heading
     /// above the first of them.
     pub parts: &'static [(&'static str, &'static str)],
+    /// Charts that a page folds after the others, since they do not answer its question.
+    pub folded: &'static [&'static str],
     /// The first letters of the name of the chart that the overview shows.
     pub figure: Option<&'static str>,
     /// Which of its items have their own pages in a report.
@@ -88,6 +90,7 @@ impl<'a> Kind<'a> {
             names: None,
             names_first: false,
             parts: &[],
+            folded: &[],
             figure: None,
             pages: None,
         }

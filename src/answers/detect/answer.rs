@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::order::sort;
 use crate::answers::sentences::percent;
 use crate::digits::counted;
 use crate::replay::detect::copies::CopyRow;
@@ -80,14 +81,21 @@ impl DetectAnswer {
         Some((name, score))
     }
 
-    /// What each detector does, as far as it comes with the program.
+    /// What each detector does, as far as it comes with the program, in the order of the charts; the
+    /// bounds come last.
     pub(super) fn names(&self) -> Vec<(String, String)> {
         let about = |row: &DetectorRow| {
             let own = row.detector.split(':').next()?;
             let kind = KINDS.iter().find(|kind| kind.name == own)?;
             Some((row.detector.clone(), kind.about.to_owned()))
         };
-        self.rows.iter().filter_map(about).collect()
+        let saved = |row: &DetectorRow| {
+            let mut copies = self.copies.iter().filter(|copy| copy.budget.is_none());
+            copies.find(|copy| copy.detector == row.detector)?.earlier_share
+        };
+        let mut rows: Vec<&DetectorRow> = self.rows.iter().collect();
+        sort(&mut rows, saved);
+        rows.into_iter().filter_map(about).collect()
     }
 
     /// The F1 of a detector by each definition of a straggler after the first, and whether it is the
@@ -124,6 +132,20 @@ mod tests {
     use serde_json::{from_value, json};
 
     use super::*;
+
+    #[test]
+    fn detectors_are_explained_in_the_order_of_the_charts() {
+        let row = |name: &str, f1: f64| json!({"detector": name, "scores": [{"f1": f1}]});
+        let copies = |name: &str, saved: f64| json!({"detector": name, "earlier_share": saved});
+        let answer: DetectAnswer = from_value(json!({
+            "rows": [row("none", 0.0), row("oracle", 1.0), row("late", 0.2), row("spark", 0.1),
+                row("flink", 0.1)],
+            "copies": [copies("oracle", 0.5), copies("late", 0.01), copies("spark", 0.01),
+                copies("flink", 0.03)]}))
+        .unwrap();
+        let names: Vec<String> = answer.names().into_iter().map(|name| name.0).collect();
+        assert_eq!(names, ["flink", "late", "spark", "oracle", "none"]);
+    }
 
     #[test]
     fn the_best_detector_is_told() {

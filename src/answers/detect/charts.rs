@@ -12,7 +12,7 @@ use crate::answers::sentences::{MOST, percent};
 use crate::charts::{
     Chart, ForestChart, ForestColumn, Interval, Line, LineChart, Scale, Stroke, Tone,
 };
-use crate::digits::{counted, grouped, lasting, three_digits};
+use crate::digits::{counted, grouped, three_digits};
 use crate::replay::detect::copies::Replacement;
 use crate::replay::detect::score::Score;
 use crate::replay::detect::{DetectOutcome, DetectPlan, DetectorRow};
@@ -118,19 +118,14 @@ fn scores(outcome: &DetectOutcome, all: &[DetectorRow], plan: &DetectPlan, capti
             .chain([
                 column("precision (%)", &precision, Tone::Blue),
                 column("recall (%)", &recall, Tone::Vermilion),
-                // The title says that the texts at the ends of the lines are medians.
+                // A few detectors flag half an hour early and others a minute.
                 ForestColumn {
-                    notes: rows.iter().map(|row| lead_note(&row.scores[0])).collect(),
-                    ..column("median lead time, with quartiles (min)", &lead, Tone::Green)
+                    scale: Scale::Log,
+                    ..column("median lead time in minutes, with quartiles", &lead, Tone::Green)
                 },
             ])
             .collect(),
     })
-}
-
-/// The median time from a right flag to the end of the attempt, in words.
-fn lead_note(score: &Score) -> String {
-    score.lead_median_s.map_or_else(String::new, lasting)
 }
 
 /// The best detectors by the other definitions of a straggler: `; by other definitions of a
@@ -224,30 +219,34 @@ fn by_one_job(outcome: &DetectOutcome, asked: &[DetectorRow]) -> String {
     )
 }
 
-/// A sentence about the curve that ends highest, and those that stay near 0; empty if none saves
-/// anything.
+/// A sentence about the curve that ends highest; empty if none saves anything.
 fn most_saved(lines: &[Line]) -> String {
-    /// Curves that stay below this share of job time, in per cent, save nothing worth drawing.
-    const NEAR_ZERO: f64 = 0.5;
-    let others = || lines.iter().filter(|line| !is_bound(&line.name));
-    let ends = others().filter_map(|line| Some((line, *line.points.last()?)));
+    let others = lines.iter().filter(|line| !is_bound(&line.name));
+    let ends = others.filter_map(|line| Some((line, *line.points.last()?)));
     let best = ends.max_by(|one, other| one.1.1.total_cmp(&other.1.1));
     let Some((line, end)) = best.filter(|(_, end)| 0.0 < end.1) else { return String::new() };
     // From the smallest limit at which it saves as much.
     let from = line.points.iter().find(|point| end.1 * 0.999 <= point.1).map_or(end.0, |at| at.0);
-    let is_low = |line: &&Line| line.points.iter().all(|point| point.1 < NEAR_ZERO);
-    let low: Vec<&str> = others().filter(is_low).map(|line| line.name.as_str()).collect();
-    let low = if low.is_empty() {
-        String::new()
-    } else {
-        format!(" Below {NEAR_ZERO} % at any limit: {}.", low.join(", "))
-    };
     format!(
-        "{} saves most, {:.1} % of the job time, at a limit of {} % or more.{low} ",
+        "{} saves most, {:.1} % of the job time, at a limit of {} % or more. ",
         line.name,
         end.1,
         three_digits(from)
     )
+}
+
+/// A sentence about the curves that stay near 0 although another one does not; empty if there are none.
+fn near_zero(lines: &[Line]) -> String {
+    /// Curves that stay below this share of job time, in per cent, save nothing worth drawing.
+    const NEAR_ZERO: f64 = 0.5;
+    let is_low = |line: &&Line| line.points.iter().all(|point| point.1 < NEAR_ZERO);
+    let others = lines.iter().filter(|line| !is_bound(&line.name));
+    let low: Vec<&str> = others.filter(is_low).map(|line| line.name.as_str()).collect();
+    if low.is_empty() || most_saved(lines).is_empty() {
+        String::new()
+    } else {
+        format!("Below {NEAR_ZERO} % at any limit: {}. ", low.join(", "))
+    }
 }
 
 /// A sentence if a detector visibly saves more than the oracle under some limit; else empty.
@@ -265,8 +264,8 @@ fn oracle_beaten(lines: &[Line]) -> String {
     let beaten = oracle.points.iter().filter(is_beaten).map(|point| point.0).reduce(f64::max);
     beaten.map_or_else(String::new, |limit| {
         format!(
-            "At a limit of {} % or less the oracle, which knows the stragglers, may not be the best: the \
-            limit is spent in the order of the flags, and it flags every straggler soon after its start. ",
+            "At a limit of {} % or less the oracle is not the best: it spends the limit on every straggler, in \
+            the order of its flags. ",
             three_digits(limit)
         )
     })
@@ -288,9 +287,10 @@ fn copies(lines: Vec<Line>, said: &str, replacement: Replacement, caption: &str)
     Chart::Lines(LineChart {
         title: "What copies of flagged tasks would have saved".to_owned(),
         caption: format!(
-            "{}{said}{}A dry run: a copy starts at once and takes {length}; job time is from the first event to the last end of any attempt, summed over jobs. The limit holds for each job. {caption}",
+            "{}{}{}{said}A dry run: a copy starts at once and takes {length}; job time is from the first event to the last end of any attempt, summed over jobs. The limit holds for each job. {caption}",
             most_saved(&lines),
-            oracle_beaten(&lines)
+            oracle_beaten(&lines),
+            near_zero(&lines)
         ),
         x_axis: "limit on the slot time of copies in each job (% of the job's)".to_owned(),
         y_axis: "saved (% of job time)".to_owned(),

@@ -18,13 +18,20 @@ pub(super) fn in_order<'a>(
     rows: &'a [DetectorRow],
 ) -> Vec<&'a DetectorRow> {
     let mut rows: Vec<&DetectorRow> = rows.iter().filter(|row| !is_bound(&row.detector)).collect();
-    let f1 = |row: &DetectorRow| row.scores.first().and_then(|score| score.f1);
-    let rank = |row: &DetectorRow| [saved(outcome, row), f1(row)].map(Option::unwrap_or_default);
-    rows.sort_by(|one, other| {
-        let (one, other) = (rank(one), rank(other));
-        other[0].total_cmp(&one[0]).then(other[1].total_cmp(&one[1]))
-    });
+    sort(&mut rows, |row| saved(outcome, row));
     rows
+}
+
+/// Sorts detectors by what their copies save, then by F1, both from the largest; the bounds come last.
+pub(super) fn sort(rows: &mut [&DetectorRow], saved: impl Fn(&DetectorRow) -> Option<f64>) {
+    let f1 = |row: &DetectorRow| row.scores.first().and_then(|score| score.f1);
+    let rank = |row: &DetectorRow| [saved(row), f1(row)].map(Option::unwrap_or_default);
+    rows.sort_by(|one, other| {
+        let by_bound = is_bound(&one.detector).cmp(&is_bound(&other.detector));
+        let (one, other) = (rank(one), rank(other));
+        let by_saved = other[0].total_cmp(&one[0]);
+        by_bound.then(by_saved).then(other[1].total_cmp(&one[1]))
+    });
 }
 
 /// Whether a detector is a bound for the others.

@@ -2,7 +2,7 @@
 
 use super::Told;
 use crate::answers::detect::DetectAnswer;
-use crate::answers::sentences::{aside, most_of, percent};
+use crate::answers::sentences::{MOST, capital, percent};
 use crate::digits::{counted, grouped, three_digits};
 use crate::replay::detect::DetectorRow;
 use crate::replay::detect::copies::CopyRow;
@@ -13,8 +13,8 @@ use crate::results::envelope::Envelope;
 /// Detectors that are only bounds and cannot be used in practice.
 const BOUNDS: [&str; 2] = ["none", "oracle"];
 
-/// The detector whose copies, without a budget, end jobs earliest. It is worth having if jobs end
-/// earlier at all.
+/// The detector whose copies, without a budget, end jobs earliest, and whether it is worth having: hardly if
+/// that is little, perhaps if one job is most of it, not at all if no job ends earlier.
 pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     let answer: &DetectAnswer = stored.found()?;
     let stragglers = answer.stragglers()?;
@@ -34,13 +34,15 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     let row = answer.rows.iter().find(|row| row.detector == *name)?;
     let score = row.scores.first()?;
     Some(Told::Shown(format!(
-        "`{name}`: copies of the tasks that it flags would end jobs {} earlier{}{}{}. Copies that lose take \
-        {} of the slot time of all jobs{}. This is a dry run, in which a copy takes as long as the median \
-        sibling of its task. It finds {} of {stragglers}{}; {} of its flags on judged tasks are right{}{}{}",
+        "{} would end jobs {} earlier{}{}{}. Copies \
+        that lose take {} of the slot time of all jobs{}. This is a dry run, in which a copy takes as long as the \
+        median sibling of its task. It finds {} of {stragglers}{}; {} of its flags on judged tasks are \
+        right{}{}{}",
+        verdict(name, (earlier, copy)),
         percent(earlier),
-        aside([most_of(copy.largest_earlier_share, "that"), of_oracle(answer)]),
+        by_one_job(copy),
         won(copy),
-        cheaper(answer, (earlier, copy)),
+        rivals(answer, (earlier, copy)),
         percent(copy.lost_share?),
         limited(answer, copy),
         percent(score.recall?),
@@ -52,34 +54,68 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     )))
 }
 
-/// `9.5 % with a detector that knows the stragglers`; `None` if that bound is not in the results.
+/// A detector that ends jobs earlier by less than this share of their time is hardly worth having.
+const WORTH: f64 = 0.05;
+
+/// Whether a detector is worth having, as the start of a sentence.
+fn verdict(name: &str, (earlier, copy): (f64, &CopyRow)) -> String {
+    let is_of_one = copy.largest_earlier_share.is_some_and(|share| MOST <= share);
+    match (earlier < WORTH, is_of_one) {
+        (true, _) => {
+            format!("Hardly any: copies of the tasks that the best of them, `{name}`, flags")
+        }
+        (false, true) => format!("Perhaps `{name}`: copies of the tasks that it flags"),
+        (false, false) => format!("`{name}`: copies of the tasks that it flags"),
+    }
+}
+
+/// A job with at least this share of what copies save is worth a word.
+const NAMED: f64 = 0.25;
+
+/// `, 46.8 % of that in one job`; empty if no job has so much of what copies save.
+fn by_one_job(copy: &CopyRow) -> String {
+    let share = copy.largest_earlier_share.filter(|share| NAMED <= *share);
+    share.map_or_else(String::new, |share| format!(", {} of that in one job", percent(share)))
+}
+
+/// A further sentence about what a detector that knows the stragglers would save, and about one that needs
+/// far fewer copies; empty without any.
+fn rivals(answer: &DetectAnswer, best: (f64, &CopyRow)) -> String {
+    let known: Vec<String> = of_oracle(answer).into_iter().chain(cheaper(answer, best)).collect();
+    if known.is_empty() { String::new() } else { format!(". {}", capital(&known.join("; "))) }
+}
+
+/// `a detector that knows the stragglers would end them 9.5 % earlier`; `None` if that bound is not in the
+/// results.
 fn of_oracle(answer: &DetectAnswer) -> Option<String> {
     let oracle = answer.copies.iter().find(|row| row.budget.is_none() && row.detector == "oracle");
-    let share = oracle?.earlier_share?;
-    Some(format!("{} with a detector that knows the stragglers", percent(share)))
+    let share = percent(oracle?.earlier_share?);
+    Some(format!("a detector that knows the stragglers would end them {share} earlier"))
 }
 
 /// The share of what the best detector saves from which on another one saves nearly as much.
 const NEARLY: f64 = 0.8;
 
 /// The detector with the fewest copies of those that save nearly as much as the best one, if it needs at
-/// most half as many: `; `cubed` would end them 2.7 % earlier with 4,463 copies, 1,180 of which end first`.
-fn cheaper(answer: &DetectAnswer, (most, best): (f64, &CopyRow)) -> String {
+/// most half as many: `` `cubed` would end them 2.7 % earlier, 52.6 % of that in one job, with 4,463 copies,
+/// 1,180 of which end first ``.
+fn cheaper(answer: &DetectAnswer, (most, best): (f64, &CopyRow)) -> Option<String> {
     let others = answer.copies.iter().filter(|row| row.budget.is_none() && 0 < row.started);
     let others = others.filter(|row| !BOUNDS.contains(&row.detector.as_str()));
     let near = others.filter(|row| row.started.saturating_mul(2) <= best.started);
     let near = near.filter_map(|row| Some((row.earlier_share?, row)));
     let near = near.filter(|(saved, _)| NEARLY * most <= *saved);
-    near.min_by_key(|(_, row)| row.started).map_or_else(String::new, |(saved, row)| {
-        let copies = if row.started == 1 { "copy" } else { "copies" };
-        format!(
-            "; `{}` would end them {} earlier with {} {copies}, {} of which end first",
-            row.detector,
-            percent(saved),
-            grouped(row.started),
-            grouped(row.won)
-        )
-    })
+    let (saved, row) = near.min_by_key(|(_, row)| row.started)?;
+    let copies = if row.started == 1 { "copy" } else { "copies" };
+    let of_one = by_one_job(row);
+    let comma = if of_one.is_empty() { "" } else { "," };
+    Some(format!(
+        "`{}` would end them {} earlier{of_one}{comma} with {} {copies}, {} of which end first",
+        row.detector,
+        percent(saved),
+        grouped(row.started),
+        grouped(row.won)
+    ))
 }
 
 /// `, tasks longer than 1.5 times the median of their job`; empty if the definition cannot be read.
@@ -90,13 +126,14 @@ fn defined(answer: &DetectAnswer) -> String {
     })
 }
 
-/// `; 2,028 of 26,282 copies end before their task`; empty if that is not known.
+/// `, and 2,028 of the 26,282 copies end before their task`; empty if that is not known.
 fn won(copy: &CopyRow) -> String {
     if copy.started == 0 {
         return String::new();
     }
+    let few = if copy.won.saturating_mul(2) < copy.started { "only " } else { "" };
     let all = grouped(copy.started);
-    format!("; {} of the {all} copies end before their task", grouped(copy.won))
+    format!(", and {few}{} of the {all} copies end before their task", grouped(copy.won))
 }
 
 /// What copies save under the smallest limit per job at which that is half as much as without one, and

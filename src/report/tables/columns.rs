@@ -56,12 +56,13 @@ pub(super) fn is_unit(column: &str) -> bool {
 /// A column that sets what a row is about, and is a number.
 pub(super) const THRESHOLD: &str = "threshold";
 
-/// Harm and what it buys follow the names: at the right they would be cut off on most screens.
+/// Harm and what it buys, or what is saved and by one job, follow the names: at the right they would be cut
+/// off on most screens.
 fn rank(column: &str) -> usize {
     match column {
         "harmed_jobs" | "jobs_harmed" | "jobs_hurt" => 0,
-        "net_cpu" => 1,
-        "net_share" => 2,
+        "net_cpu" | "earlier_share" => 1,
+        "net_share" | "largest_earlier_share" => 2,
         _ => 3,
     }
 }
@@ -70,7 +71,8 @@ fn rank(column: &str) -> usize {
 pub(super) fn with_harm_first(header: &[String], mut columns: Vec<usize>) -> Vec<usize> {
     let of = |idx: &usize| header.get(*idx).map_or("", String::as_str);
     let is_key = |column: &str| {
-        is_name(column) || matches!(column, "rule" | "policy" | THRESHOLD) || is_unit(column)
+        let is_what = matches!(column, "rule" | "policy" | "detector" | "budget" | THRESHOLD);
+        is_name(column) || is_what || is_unit(column)
     };
     let keys = columns.iter().take_while(|idx| is_key(of(idx))).count();
     columns[keys..].sort_by_key(|idx| rank(of(idx)));
