@@ -56,19 +56,17 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     let interval = interval(answer.interval_s);
     let queue = longest_queue(answer, &interval).unwrap_or_default();
     // A mean over two levels is neither of them.
-    let mean = match &answer.level {
-        Some(level) => format!(
-            "Until {} running tasks requested {} of {of}, from then on {}; on average{from} \
-            {requested}{used}",
-            level.when,
+    let levels = answer.level.as_ref().map_or_else(String::new, |level| {
+        format!(
+            ". It was {} until {}, and {} from then on",
             percent(level.before_share),
+            level.when,
             percent(level.after_share)
-        ),
-        None => format!("On average{from}, running tasks requested {requested}{used} of {of}"),
-    };
+        )
+    });
     Some(Told::Shown(format!(
-        "{mean}; in the fullest {interval} they requested {}{inferred}{memory}{queue}{over}{cut}{averaged}\
-        {waits}{quiet}",
+        "On average{from}, running tasks requested {requested}{used} of {of}; in the fullest {interval} they \
+        requested {}{inferred}{memory}{queue}{levels}{over}{cut}{averaged}{waits}{quiet}",
         percent(fullest),
     )))
 }

@@ -1,6 +1,6 @@
 //! What became of the jobs, and how much CPU time was lost with them.
 
-use super::{Told, length_of};
+use super::{Told, length_of, within};
 use crate::answers::account::{self, AccountAnswer};
 use crate::answers::classify::{ClassifyAnswer, Ending};
 use crate::answers::describe::DescribeAnswer;
@@ -61,8 +61,8 @@ pub(super) fn no_outcomes(stored: &Envelope) -> Option<String> {
     (Ends::of(finished, &stored.inputs) == Ends::Assumed).then(|| no_status(jobs))
 }
 
-/// CPU time by outcome: lost with failed and killed jobs, used by finished jobs, and open because
-/// jobs still run.
+/// CPU time by outcome, the largest share first; then how much of it was lost with jobs that did not
+/// finish, and what explains it.
 pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     let answer: &AccountAnswer = stored.found()?;
     if Ends::of(answer.finished(), &stored.inputs) == Ends::Assumed {
@@ -73,59 +73,99 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     let unit = &answer.unit;
     let used = answer.meter.verb();
     let share = |outcome: &str| answer.sum_of(outcome, |row| row.share);
-    let known = ["killed", "failed", "evicted", "lost", "other"].into_iter();
-    let lossy: Vec<&str> = known.filter(|outcome| 0.0 < share(outcome)).collect();
-    let of_one = |outcome: &str| {
-        let most = largest(answer, outcome).filter(|share| MOST <= *share);
-        most.map_or_else(String::new, |share| format!(" ({} of it by one job)", percent(share)))
-    };
-    let told = |own: &str| {
-        let all = percent(share(own));
-        // A reason of nearly all of it says nothing more.
-        let reason = answer.main_reason(own).filter(|said| !said.starts_with(&all));
-        let reason = reason.map(|said| format!(" ({said})"));
-        format!("{all}{}", reason.unwrap_or_else(|| of_one(own)))
-    };
-    let is_google = stored.source.as_deref().is_some_and(|source| source.starts_with("google"));
-    let has_services = is_google && share("finished") < share("killed");
-    let source = stored.source.as_deref().and_then(|name| name.parse::<Source>().ok());
-    let has_pods = source.is_some_and(Source::has_pods);
-    let lost = lossy.iter().map(|own| {
-        let killed = match *own {
-            "killed" if has_services => SERVICES,
-            "killed" if has_pods => PODS,
-            _ => "",
-        };
-        format!("{} {}{killed}", jobs_of(own), told(own))
-    });
-    let lost: Vec<String> = lost.collect();
     let [within, at_end, after] =
         apart(&stored.inputs).unwrap_or_else(|| ["", "at the end", ""].map(str::to_owned));
-    let amount = format!("{} {unit}{within}", six_digits(total));
-    let finished = told("finished");
+    let amount = format!("{} {unit}", six_digits(total));
+    let lossy: Vec<&str> = LOSSY.into_iter().filter(|outcome| 0.0 < share(outcome)).collect();
+    if lossy.is_empty() {
+        let open = open_shares(&share, &at_end);
+        return Some(Told::Shown(format!(
+            "No {} is known to be wasted: of {amount}{within}, finished jobs {used} {}{open}{after}",
+            answer.meter.resource().noun(),
+            percent(share("finished")) + &of_one(answer, "finished")
+        )));
+    }
+    let in_all: f64 = lossy.iter().map(|outcome| share(outcome)).sum();
+    let notes: String =
+        notes(stored, answer, &lossy).iter().map(|note| format!("; {note}")).collect();
+    Some(Told::Shown(format!(
+        "Of the {amount} that jobs {used}{within}, {}. {} went to jobs that did not finish{notes}{}{after}",
+        joined(&by_outcome(&share, &at_end)),
+        percent(in_all),
+        by_ends(answer)
+    )))
+}
+
+/// The outcomes with which CPU time is lost.
+const LOSSY: [&str; 5] = ["killed", "failed", "evicted", "lost", "other"];
+
+/// A smaller share is not worth a word.
+const NAMED: f64 = 0.0005;
+
+/// `54.0 % are of jobs that still ran at the end`, `41.7 % of killed jobs` and so on, the largest first.
+fn by_outcome(share: &dyn Fn(&str) -> f64, at_end: &str) -> Vec<String> {
+    let outcomes = LOSSY.into_iter().chain(["finished", "running", "pending", "unknown"]);
+    let mut all: Vec<(f64, &str)> = outcomes.map(|outcome| (share(outcome), outcome)).collect();
+    all.retain(|(share, _)| NAMED <= *share);
+    all.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let said = all.iter().enumerate().map(|(place, (share, outcome))| {
+        let are = if place == 0 { "are " } else { "" };
+        let jobs = match *outcome {
+            "running" => format!("jobs that still ran {at_end}"),
+            "pending" => format!("jobs that waited again {at_end}"),
+            "unknown" => "jobs whose end is not known".to_owned(),
+            known => jobs_of(known).to_owned(),
+        };
+        format!("{} {are}of {jobs}", percent(*share))
+    });
+    said.collect()
+}
+
+/// `; 20.0 % belongs to jobs that still ran at the end`: what is open if nothing is lost.
+fn open_shares(share: &dyn Fn(&str) -> f64, at_end: &str) -> String {
     let open = |outcome: &str, said: &str| match share(outcome) {
         open if 0.0 < open => format!("; {} belongs to jobs {said}", percent(open)),
         _ => String::new(),
     };
-    let open = [
+    [
         open("running", &format!("that still ran {at_end}")),
         open("pending", &format!("that waited again {at_end}")),
         open("unknown", "whose end is not known"),
     ]
-    .concat();
-    if lost.is_empty() {
-        return Some(Told::Shown(format!(
-            "No {} is known to be wasted: of {amount}, finished jobs {used} {finished}{open}{after}",
-            answer.meter.resource().noun()
-        )));
-    }
-    let lost = joined(&lost).replacen(" jobs ", &format!(" jobs {used} "), 1);
-    let in_all: f64 = lossy.iter().map(|outcome| share(outcome)).sum();
-    Some(Told::Shown(format!(
-        "{} of {amount} went to jobs that did not finish: {lost}; finished jobs {finished}{open}{}{after}",
-        percent(in_all),
-        by_ends(answer)
-    )))
+    .concat()
+}
+
+/// ` (87.2 % of it by one job)` if one job is most of what an outcome used.
+fn of_one(answer: &AccountAnswer, outcome: &str) -> String {
+    let most = largest(answer, outcome).filter(|share| MOST <= *share);
+    most.map_or_else(String::new, |share| format!(" ({} of it by one job)", percent(share)))
+}
+
+/// What explains the shares of outcomes: a reason, or one job that is most of them.
+fn notes(stored: &Envelope, answer: &AccountAnswer, lossy: &[&str]) -> Vec<String> {
+    let share = |outcome: &str| answer.sum_of(outcome, |row| row.share);
+    let is_google = stored.source.as_deref().is_some_and(|source| source.starts_with("google"));
+    let source = stored.source.as_deref().and_then(|name| name.parse::<Source>().ok());
+    let killed = if !lossy.contains(&"killed") {
+        None
+    } else if is_google && share("finished") < share("killed") {
+        Some(SERVICES)
+    } else {
+        source.is_some_and(Source::has_pods).then_some(PODS)
+    };
+    let named = lossy.iter().chain(&["finished"]).filter(|outcome| NAMED <= share(outcome));
+    let each = named.filter_map(|outcome| {
+        let (all, jobs) = (percent(share(outcome)), jobs_of(outcome));
+        // A reason of nearly all of it says nothing more.
+        let reason = answer.main_reason(outcome).filter(|said| !said.starts_with(&all));
+        if let Some(reason) = reason {
+            return Some(format!("of the {all} of {jobs}, {reason}"));
+        }
+        let most = largest(answer, outcome).filter(|share| MOST <= *share)?;
+        let used = answer.meter.verb();
+        Some(format!("one job makes up {} of what {jobs} {used}", percent(most)))
+    });
+    killed.map(str::to_owned).into_iter().chain(each).collect()
 }
 
 /// A sentence about what the attempts did; empty if it is what became of their jobs.
@@ -146,24 +186,20 @@ fn by_ends(answer: &AccountAnswer) -> String {
 }
 
 /// What a kill may be; the trace does not mark services.
-const SERVICES: &str = " (services, which run until they are killed, among them)";
+const SERVICES: &str = "killed jobs include services, which run until they are killed";
 
 /// The end of a pod that is deleted while it runs, which may be its normal one.
-const PODS: &str = " (deleted pods count as killed)";
+const PODS: &str = "deleted pods count as killed";
 
 /// ` in the first 25.2 h`, `after 29 d`, and `. Outcomes are those of the jobs after 29 d`, if tasks
 /// are loaded for a shorter time than jobs.
 fn apart(inputs: &[Input]) -> Option<[String; 3]> {
-    const SHORTER: f64 = 0.99;
-    let [jobs, tasks] = [Table::JobEvents, Table::TaskEvents].map(|table| length_of(inputs, table));
-    let (jobs_s, tasks_s) = jobs.zip(tasks).filter(|(jobs, tasks)| *tasks < jobs * SHORTER)?;
+    let within = Some(within(inputs)).filter(|within| !within.is_empty())?;
+    let jobs = digits::lasting(length_of(inputs, Table::JobEvents)?);
     Some([
-        format!(" in the first {}", digits::lasting(tasks_s)),
-        format!("after {}", digits::lasting(jobs_s)),
-        format!(
-            ". Outcomes are those of the jobs after {}, when the trace of jobs ends",
-            digits::lasting(jobs_s)
-        ),
+        within,
+        format!("after {jobs}"),
+        format!(". Outcomes are those of the jobs after {jobs}, when the trace of jobs ends"),
     ])
 }
 

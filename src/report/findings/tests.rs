@@ -134,8 +134,9 @@ fn waste_is_what_failed_and_killed_jobs_used_and_running_ones_are_open() {
     ]);
     assert_eq!(
         said(by(waste, &stored)),
-        "shown: 70.0 % of 2,000 NCU-s went to jobs that did not finish: killed jobs requested 40.0 % \
-        and failed jobs 30.0 % (97.0 % of it by one job); finished jobs 10.0 %; 20.0 % belongs to jobs that still ran at the end"
+        "shown: Of the 2,000 NCU-s that jobs requested, 40.0 % are of killed jobs, 30.0 % of failed jobs, \
+        20.0 % of jobs that still ran at the end and 10.0 % of finished jobs. 70.0 % went to jobs that did not \
+        finish; one job makes up 97.0 % of what failed jobs requested"
     );
     let stored = of(vec![
         row("finished", 0.5, 0.2),
@@ -145,9 +146,9 @@ fn waste_is_what_failed_and_killed_jobs_used_and_running_ones_are_open() {
     ]);
     assert_eq!(
         said(by(waste, &stored)),
-        "shown: 10.0 % of 2,000 NCU-s went to jobs that did not finish: evicted jobs requested 10.0 %; \
-        finished jobs 50.0 %; 30.0 % belongs to jobs that waited again at the end; 10.0 % belongs to jobs \
-        whose end is not known"
+        "shown: Of the 2,000 NCU-s that jobs requested, 50.0 % are of finished jobs, 30.0 % of jobs that \
+        waited again at the end, 10.0 % of evicted jobs and 10.0 % of jobs whose end is not known. 10.0 % went \
+        to jobs that did not finish"
     );
     let stored = of(vec![row("finished", 1.0, 0.2), row("failed", 0.0, 0.0)]);
     assert_eq!(
@@ -172,9 +173,9 @@ fn waste_says_its_main_reason_and_what_the_attempts_did() {
                 reason("killed", "CANCELLED", 9, 0.192),
                 reason("other", "PREEMPTED", 4, 0.007), reason("other", "CANCELLED", 5, 0.001)]}})
     };
-    let jobs = "shown: 50.0 % of 2,000 NCU-s went to jobs that did not finish: killed jobs requested \
-        19.2 %, failed jobs 30.0 % (20.0 % in 2 jobs that ended as TIMEOUT) and jobs with another outcome \
-        0.8 %; finished jobs 50.0 %";
+    let jobs = "shown: Of the 2,000 NCU-s that jobs requested, 50.0 % are of finished jobs, 30.0 % of failed \
+        jobs, 19.2 % of killed jobs and 0.8 % of jobs with another outcome. 50.0 % went to jobs that did not \
+        finish; of the 30.0 % of failed jobs, 20.0 % in 2 jobs that ended as TIMEOUT";
     let same = of(vec![end("finished", 0.5), end("failed", 0.3), end("killed", 0.2)]);
     assert_eq!(said(by(waste, &same)), jobs);
     let other = of(vec![end("finished", 0.6), end("evicted", 0.0004), end("open", 0.3996)]);
@@ -190,7 +191,7 @@ fn waste_says_its_main_reason_and_what_the_attempts_did() {
         "rows": [row("finished", 0.1), row("killed", 0.5), row("running", 0.4)],
         "ends": [end("finished", 0.3), end("killed", 0.3), end("open", 0.4)]}});
     let found = said(by(waste, &little));
-    assert!(found.contains("50.0 % (deleted pods count as killed)"), "{found}");
+    assert!(found.contains("did not finish; deleted pods count as killed. By how"), "{found}");
     assert!(
         found.ends_with(
             ". Most of what finished attempts requested is in jobs that did not finish or still run"
@@ -790,8 +791,8 @@ fn the_load_is_told_on_average_and_at_its_fullest() {
     let text = said_of(&fell);
     assert!(
         text.starts_with(
-            "shown: Until 1982-09-04 15:06:40 running tasks requested 90.0 % of the 1,159 processors, from \
-            then on 10.0 %; on average 40.0 % and used 25.0 %; in the fullest hour they requested 90.0 %"
+            "shown: On average, running tasks requested 40.0 % and used 25.0 % of the 1,159 processors; in the \
+            fullest hour they requested 90.0 %. It was 90.0 % until 1982-09-04 15:06:40, and 10.0 % from then on"
         ),
         "{text}"
     );

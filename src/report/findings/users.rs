@@ -1,6 +1,6 @@
 //! Who got how much, and how far that is from equal shares.
 
-use super::Told;
+use super::{Told, within};
 use crate::answers::fairness::{FairnessAnswer, FairnessSettings};
 use crate::answers::sentences::{capital, label, percent, short, verb_of};
 use crate::digits::{counted, grouped, six_digits};
@@ -30,11 +30,12 @@ pub(super) fn users(stored: &Envelope) -> Option<Told> {
         .inequality
         .map_or_else(String::new, |inequality| format!(" (Gini index {:.3})", inequality.gini));
     Some(Told::Shown(format!(
-        "{name} got most: {} of the {} {} that {} {used}{half}{}{gini}",
+        "{name} got most: {} of the {} {} that {} {used}{}{half}{}{gini}",
         percent(heaviest.share?),
         six_digits(answer.total_cpu_s?),
         answer.unit,
         counted(all, by),
+        within(&stored.inputs),
         beside_equal(answer, all).unwrap_or_default(),
     )))
 }
