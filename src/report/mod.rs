@@ -57,6 +57,7 @@ mod other;
 mod overview;
 pub(crate) mod pages;
 mod partitions;
+mod pivoted;
 mod place;
 mod quality;
 mod replay;

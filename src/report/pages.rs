@@ -14,6 +14,7 @@ use super::links::Links;
 use super::months;
 use super::open_tasks::added_up;
 use super::other::{with_other_named, with_parts};
+use super::pivoted::pivoted;
 use super::replay::context;
 use super::settings::flatten;
 use super::tables::{FOLDED_ROWS, repeats_others, stored_table};
@@ -294,7 +295,8 @@ fn all_tables(kind: &Kind<'_>, (result, all): (&Stored, &[Stored]), links: &Link
         let table = with_requests(&table, result.whole.source.as_deref());
         let table = with_parts(result, &table);
         let table = with_other_named(result, &table, all);
-        let table = &*fitted(&table);
+        let table = fitted(&table);
+        let table = &*pivoted(&table);
         if let Some(short) = ticks::in_place_of(result, table) {
             body.push_str(&short);
             continue;

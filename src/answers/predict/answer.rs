@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::answers::sentences::{capital, percent};
-use crate::digits::{counted, grouped, six_digits};
+use crate::digits::{counted, grouped, instant, is_date, six_digits};
 use crate::results::shares::Terms;
 use crate::studies::predict::rules::Predictor;
 use crate::studies::predict::score::Score;
@@ -51,6 +51,7 @@ impl PredictAnswer {
         let all = [
             Some(first),
             Some(right(rule)),
+            of_one_day(rule),
             self.others(rule),
             Some(counts),
             Some(self.ranking(rule, area)),
@@ -67,7 +68,22 @@ impl PredictAnswer {
         } else {
             format!(" and {} rank", others.join(", "))
         };
-        format!("`{}`{others} jobs best ({BY_AREA}, {area:.3}; 0.5 is chance)", rule.rule)
+        let closer = self.closer(rule).unwrap_or_default();
+        format!("`{}`{others} jobs best ({BY_AREA}, {area:.3}; 0.5 is chance){closer}", rule.rule)
+    }
+
+    /// `` , but the chances that `overall` gives are closer (Brier score 0.120 instead of 0.122) ``: a rule
+    /// that ranks best may give chances that are further off. `None` if a sentence would not show it.
+    fn closer(&self, best: &Score) -> Option<String> {
+        let known = self.rules.iter().filter_map(|rule| Some((rule.brier_score?, rule)));
+        let (least, rule) = known.min_by(|one, other| one.0.total_cmp(&other.0))?;
+        let [least, own] = [least, best.brier_score?].map(|score| format!("{score:.3}"));
+        (least != own).then(|| {
+            format!(
+                ", but the chances that `{}` gives are closer (Brier score {least} instead of {own})",
+                rule.rule
+            )
+        })
     }
 
     /// How often the simplest rule is right, and the one that is right most often; `None` if neither is
@@ -150,6 +166,46 @@ fn found(rule: &Score) -> String {
         format!(" ({failed} and {killed} ones, by the last event)")
     });
     format!("{} of the jobs that do not finish{each}", percent(recall))
+}
+
+/// The day with most of the jobs that do not finish, if that is half of them or more: no earlier job shows
+/// such a burst.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a count of jobs"
+)]
+fn of_one_day(rule: &Score) -> Option<String> {
+    let all = rule.true_positives + rule.false_negatives;
+    let known = rule.days.iter().filter_map(|day| {
+        let lost = (day.not_finished_share? * day.jobs as f64).round() as u64;
+        Some((lost, day.day))
+    });
+    let (most, day) = known.max()?;
+    let is_told = 1 < rule.days.len() && MANY <= most && all <= most.saturating_mul(2);
+    is_told.then(|| {
+        let start_s = day as f64 * DAY_S;
+        let when =
+            if is_date(start_s) { on_date(start_s) } else { format!("day {day} of the trace") };
+        format!(
+            "{} of the {} that do not finish were submitted on one day ({when})",
+            grouped(most),
+            counted(all, "job")
+        )
+    })
+}
+
+/// Fewer jobs are no burst.
+const MANY: u64 = 100;
+
+/// Seconds per day.
+const DAY_S: f64 = 86_400.0;
+
+/// The date of an instant.
+fn on_date(seconds: f64) -> String {
+    let whole = instant(seconds);
+    whole.split(' ').next().unwrap_or(&whole).to_owned()
 }
 
 /// How the best rule is chosen, in words.
@@ -261,7 +317,7 @@ pub(crate) fn when_predicted(age_s: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::studies::predict::score::OfOutcome;
+    use crate::studies::predict::score::{OfDay, OfOutcome};
 
     fn rule(name: &str, auc: f64, accuracy: f64) -> Score {
         Score {
@@ -310,6 +366,54 @@ mod tests {
             0.5. `logistic` and `other` rank jobs best (the largest area under the ROC curve, 0.720; 0.5 is \
             chance). Judged are 100 of 120 jobs: those that were submitted in the window and ended with FINISH, FAIL or KILL, which is their outcome here"
         );
+    }
+
+    #[test]
+    fn a_day_with_most_of_the_jobs_that_do_not_finish_is_named() {
+        let day = |day: i64, jobs: u64, share: f64| OfDay {
+            day,
+            jobs,
+            not_finished_share: Some(share),
+            ..OfDay::default()
+        };
+        let of = |days: Vec<OfDay>| {
+            of_one_day(&Score {
+                true_positives: 100,
+                false_negatives: 300,
+                days,
+                ..rule("last", 0.7, 0.9)
+            })
+        };
+        assert_eq!(
+            of(vec![day(17_166, 500, 0.5), day(17_167, 300, 0.1)]).unwrap(),
+            "250 of the 400 jobs that do not finish were submitted on one day (2016-12-31)"
+        );
+        assert!(
+            of(vec![day(3, 500, 0.4), day(4, 1, 1.0)]).unwrap().ends_with("(day 3 of the trace)")
+        );
+        assert_eq!(of(vec![day(3, 500, 0.38), day(4, 1, 1.0)]), None);
+        assert_eq!(of(vec![day(3, 500, 0.8)]), None, "there is only one day");
+    }
+
+    #[test]
+    fn a_rule_whose_chances_are_closer_is_named() {
+        let of = |brier: f64| {
+            let scored = |name: &str, auc: f64, brier: f64| Score {
+                brier_score: Some(brier),
+                ..rule(name, auc, 0.8)
+            };
+            let rules = [scored("logistic", 0.72, 0.122), scored("overall", 0.6, brier)];
+            let answer: PredictAnswer = serde_json::from_value(serde_json::json!({
+                "rules": rules, "jobs_in_all": 120, "jobs_before_window": 0, "jobs_without_end": 0,
+                "of": {}, "numerators": {}}))
+            .unwrap();
+            answer.sentence().unwrap()
+        };
+        let said = "; 0.5 is chance), but the chances that `overall` gives are closer (Brier score 0.120 instead of \
+            0.122). Judged";
+        assert!(of(0.1199).contains(said), "{}", of(0.1199));
+        assert!(!of(0.1218).contains("Brier"), "the same in three decimals");
+        assert!(!of(0.2).contains("Brier"));
     }
 
     #[test]

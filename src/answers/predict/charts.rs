@@ -62,7 +62,10 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
             "predict-precision-recall".to_owned(),
             chart(
                 &format!("Precision against recall {when}"),
-                [&best_balance(scores), &format!("{point}{undrawn}")],
+                [
+                    &at_half(scores),
+                    &format!("{point}{undrawn} {}", best_balance(scores).trim_end()),
+                ],
                 ["recall (%)", "precision (%)"],
                 tradeoff(scores),
             ),
@@ -156,6 +159,20 @@ fn largest_area(scores: &[Score]) -> String {
         format!(
             "The area under the curve, 0.5 by chance, is largest for {}: {area:.3}{better}. ",
             score.rule
+        )
+    })
+}
+
+/// The precision and the recall of the best rule at the threshold of the other sentences.
+fn at_half(scores: &[Score]) -> String {
+    let known = best(scores).and_then(|(score, _)| Some((score, score.precision?, score.recall?)));
+    known.map_or_else(String::new, |(score, precision, recall)| {
+        format!(
+            "If jobs with a chance {THRESHOLD} are predicted not to finish, {} has a precision of {} at a recall \
+            of {}. ",
+            score.rule,
+            sentences::percent(precision),
+            sentences::percent(recall)
         )
     })
 }
@@ -437,6 +454,8 @@ mod tests {
             auc: Some(auc),
             brier_score: Some(brier),
             accuracy: Some(0.8),
+            precision: Some(0.75),
+            recall: Some(0.1),
             best_f1: curve.last().cloned(),
             days,
             curve,
@@ -470,9 +489,8 @@ mod tests {
         let charts = charts(&scores, "all are counted", "at submission");
         let begins = [
             "The area under the curve, 0.5 by chance, is largest for one: 0.700. Each point",
-            "one (the largest area under the ROC curve) has its best F1, the harmonic mean of both, if \
-            jobs with a chance of at least 0.25 (chosen in hindsight) are predicted not to finish: 0.500, with a precision of \
-            50.0 % at a recall of 50.0 %. Predicting that no job finishes has 0.400. Each",
+            "If jobs with a chance above 0.5 are predicted not to finish, one has a precision of 75.0 % at a recall of \
+            10.0 %. Each",
             "The mean of the squared errors (Brier score) of one (the largest area under the ROC \
             curve) is 0.200; the smallest is 0.100, of two. Jobs",
             "On the median of 2 days, 70.0 % of the predictions of one (the largest area under \
@@ -483,6 +501,11 @@ mod tests {
             assert!(chart.caption().starts_with(begin), "{}", chart.caption());
         }
         assert_eq!(charts.len(), 4);
+        let best = " A rule with one threshold is a point. one (the largest area under the ROC curve) has its best F1, \
+            the harmonic mean of both, if jobs with a chance of at least 0.25 (chosen in hindsight) are predicted \
+            not to finish: 0.500, with a precision of 50.0 % at a recall of 50.0 %. Predicting that no job \
+            finishes has 0.400. Rules";
+        assert!(charts[1].1.caption().contains(best), "{}", charts[1].1.caption());
         let single = [score("two", 0.5, 0.1, vec![day(17_003, 200, 0.5)], Vec::new())];
         assert_eq!(super::charts(&single, "all", "now").len(), 3, "a single day is no line");
     }

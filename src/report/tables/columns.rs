@@ -5,6 +5,7 @@
 
 use crate::answers::{describe, machines};
 use crate::report::headings::heading;
+use crate::report::pivoted;
 use crate::results::Table;
 use crate::results::kind::Kind;
 
@@ -137,7 +138,7 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
         "attempts" | "jobs" if table.file == "machine-details.csv" => {
             format!("{column} while tasks are loaded")
         }
-        _ => heading(column),
+        _ => pivoted::heading(column).unwrap_or_else(|| heading(column)),
     }
 }
 
