@@ -77,9 +77,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
             charts.push(("replay-response".to_owned(), Chart::Bars(response)));
         }
         charts.push(("replay-queue".to_owned(), queue));
-        let drawn = &runs[..runs.len().min(LINES_MAX)];
-        let longer = longer::chart(drawn, workload.task_count, &caption);
-        charts.extend(longer.map(|chart| ("replay-longer".to_owned(), chart)));
+        charts.extend(waits_of_tasks(runs, workload.task_count, &caption));
     }
     charts.push(("replay-utilisation".to_owned(), in_use));
     if setting.has_fragmentation {
@@ -90,6 +88,12 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     }
     charts.extend(gantts(runs, setting, &caption));
     charts
+}
+
+/// How many tasks wait longer than a time, if enough do.
+fn waits_of_tasks(runs: &[Run], task_count: usize, caption: &str) -> Option<(String, Chart)> {
+    let drawn = &runs[..runs.len().min(LINES_MAX)];
+    longer::chart(drawn, task_count, caption).map(|chart| ("replay-longer".to_owned(), chart))
 }
 
 /// What is replayed, on which machines.
