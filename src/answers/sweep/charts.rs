@@ -48,7 +48,8 @@ pub(super) fn definition(study: &Study) -> String {
 /// Figures 4.2.1 and 4.2.2 of the paper of 2017, of one rule; with all values of T.
 pub(crate) fn of_paper(study: &Study, sweep: &Sweep) -> [LineChart; 2] {
     let own = std::slice::from_ref(sweep);
-    let found = best_of(&plane(study, own), own, (saved_of(study), lost_jobs(&total_cpu(study))));
+    let found =
+        best_of(&plane(study, own), own, false, (saved_of(study), lost_jobs(&total_cpu(study))));
     let caption = caption(study, own, Shown::All, &found);
     let of = |title: &str, plot: LineChart| LineChart {
         title: title.to_owned(),

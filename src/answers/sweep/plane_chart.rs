@@ -64,7 +64,7 @@ pub(super) fn plane_chart(study: &Study, sweeps: &[Sweep], selection: Option<&Se
         title: format!("{what} saved against finished jobs harmed"),
         caption: format!(
             "{}Net {what} saved as a share of the {what} of {lost}; each point is a rule with one value of its parameter T, which is written beside it where there is room.{whiskers}{left_out} {}",
-            best_of(&points, sweeps, (what, lost)),
+            best_of(&points, sweeps, selection.is_some(), (what, lost)),
             definition(study)
         ),
         x_axis: "finished jobs harmed".to_owned(),
@@ -121,6 +121,7 @@ fn seen(points: impl Iterator<Item = (f64, f64)>) -> Seen {
 pub(super) fn best_of(
     points: &[PlanePoint],
     sweeps: &[Sweep],
+    is_tested: bool,
     (what, lost): (&str, &str),
 ) -> String {
     let known = || points.iter().filter(|point| point.threshold.is_some());
@@ -142,16 +143,18 @@ pub(super) fn best_of(
         "Killing tasks {when} saves most, a net {} of the {what} of {lost}{}, and harms \
         {}{harmless}. ",
         percent(share),
-        of_few(sweeps, &best),
+        of_few(sweeps, &best, is_tested),
         digits::counted(harmed, "finished job")
     )
 }
 
-/// `, but on 9 tasks only`, if a setting kills so few tasks that its saving is not shown; else empty.
-fn of_few(sweeps: &[Sweep], point: &PlanePoint) -> String {
+/// `, but on 9 tasks only and not tested on later jobs`, if a setting kills so few tasks that its saving is
+/// not shown; else empty.
+fn of_few(sweeps: &[Sweep], point: &PlanePoint, is_tested: bool) -> String {
     let tasks = row_at(sweeps, &point.rule, point.threshold).map_or(0, lost_tasks);
     if (1..FEW_TASKS).contains(&tasks) {
-        format!(", but on {} only", digits::counted(tasks, "task"))
+        let untested = if is_tested { "" } else { " and not tested on later jobs" };
+        format!(", but on {} only{untested}", digits::counted(tasks, "task"))
     } else {
         String::new()
     }
@@ -299,12 +302,12 @@ mod tests {
                 ..Sweep::default()
             };
             let points = [point(rule, 75, 2, 0.15, true), point(rule, 90, 0, harmless, true)];
-            best_of(&points, &[own], ("CPU", "jobs that did not finish"))
+            best_of(&points, &[own], false, ("CPU", "jobs that did not finish"))
         };
         assert_eq!(
             said(9, 0.02),
             "Killing tasks at 75 % of the requested time saves most, a net 15.0 % of the CPU of jobs that did \
-            not finish, but on 9 tasks only, and harms 2 finished jobs; without harm, killing at 90 % of the \
+            not finish, but on 9 tasks only and not tested on later jobs, and harms 2 finished jobs; without harm, killing at 90 % of the \
             requested time saves 2.0 %. "
         );
         let many = said(10, 0.0009);

@@ -2,7 +2,7 @@
 
 use super::kill_chosen::selected;
 use super::kill_saving::{
-    edge, evictions, gentler_said, net_bounds, over_all, rests_on, with_doubt,
+    edge, evictions, gentler_said, net_bounds, over_all, plainly, rests_on, with_doubt,
 };
 use super::{Told, within};
 use crate::answers::condition::{LIMITS, OF_REQUESTED, condition};
@@ -75,7 +75,7 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
         };
         return Some(Told::NotShown(none.to_owned()));
     }
-    let what = condition(rule, row.threshold);
+    let what = plainly(rule, row.threshold);
     let cut = if rule == LIMITS { cut_by(row.threshold) } else { "" };
     let edge = edge(answer, rule, row.threshold);
     let finished = answer.finished_jobs_with_tasks?;

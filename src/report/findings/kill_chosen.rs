@@ -97,10 +97,12 @@ fn doubtful(
         killing(answer, lead),
         over_all_in_short(answer, row)?
     );
-    let destroys = destroys(row).map(|said| format!("It {said}{}", of_gentler(answer, row)));
+    let harms = format!("It harms {}", counted(row.harmed_jobs?, "finished job"));
+    let destroys = destroys(row).map_or_else(String::new, |said| format!(" and {said}"));
+    let gentler = of_gentler(answer, row, &[rule, &lead.train.rule]);
+    let harms = format!("{harms}{destroys}{gentler}");
     let later = capital(&of_later(answer, selection, lead, "it"));
-    let rest = [Some(chosen), destroys, Some(later)].into_iter().flatten().collect();
-    Some(in_sentences(with_doubt(&first, Some(why)), rest))
+    Some(in_sentences(with_doubt(&first, Some(why)), vec![chosen, harms, later]))
 }
 
 /// What is said of a rule that later jobs confirm; `None` if it is not known what it does to all jobs.
@@ -115,7 +117,11 @@ fn confirmed(
     } else {
         format!("at {} {} per harmed job, ", six_digits(selection.price), answer.unit)
     };
-    let gentler = if is_best(selection, lead) { of_gentler(answer, row) } else { String::new() };
+    let gentler = if is_best(selection, lead) {
+        of_gentler(answer, row, &[&lead.train.rule])
+    } else {
+        String::new()
+    };
     let what = killing(answer, lead);
     let first = format!("{price}{what} {}{gentler}", does(answer, row, within)?);
     let later = of_later(answer, selection, lead, "it");
@@ -159,15 +165,17 @@ fn does(answer: &SweepAnswer, row: &SweepRow, within: &str) -> Option<String> {
 }
 
 /// `; killing tasks after 30 min of dead time saves 9.7 %, harms 27 and destroys 16.5 %`; empty if no
-/// rule that harms at most half as many jobs saves nearly as much.
-fn of_gentler(answer: &SweepAnswer, row: &SweepRow) -> String {
+/// rule that harms at most half as many jobs saves nearly as much. The parameters of the `explained` rules
+/// need no word.
+fn of_gentler(answer: &SweepAnswer, row: &SweepRow, explained: &[&str]) -> String {
     let said = gentler(answer.sweeps(), row).and_then(|(rule, own)| {
         let (net, harmed) = (percent(own.net_share?), grouped(own.harmed_jobs?));
         let does = match own.destroyed_cpu_share {
             Some(share) => format!("saves {net}, harms {harmed} and destroys {}", percent(share)),
             None => format!("saves {net} and harms {harmed}"),
         };
-        Some(format!("; killing tasks {} {does}", plainly(rule, own.threshold)))
+        let say = if explained.contains(&rule) { condition } else { plainly };
+        Some(format!("; killing tasks {} {does}", say(rule, own.threshold)))
     });
     said.unwrap_or_default()
 }
@@ -220,7 +228,7 @@ fn is_best(selection: &Selection, choice: &Choice) -> bool {
 fn killing(answer: &SweepAnswer, choice: &Choice) -> String {
     let rule = &choice.train.rule;
     let what = choice.train.threshold.map_or_else(String::new, |threshold| {
-        format!("{}{}", condition(rule, threshold), edge(answer, rule, threshold))
+        format!("{}{}", plainly(rule, threshold), edge(answer, rule, threshold))
     });
     format!("killing tasks {what}")
 }

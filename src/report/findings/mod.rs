@@ -10,10 +10,10 @@
 //! | Rule | Asks | Says |
 //! |---|---|---|
 //! | [`fate::fate`] | What became of the jobs? | the share of each outcome that occurs, and what `other` consists of |
-//! | [`fate::waste`] | Where did the CPU time go? | CPU time by outcome; that of running jobs is open, not wasted |
+//! | [`fate::waste`] | Where did the CPU time go? | CPU time by outcome, the largest share first; that of running jobs is open, not wasted |
 //! | [`cluster::episode`] | Did something unusual happen? | an episode with half of all failures, kills, ... or more |
-//! | [`kill::kill`] | Which kill rule to take? | the rule chosen on earlier jobs, tested on later ones |
-//! | [`detector::detector`] | Which straggler detector is worth having? | most time saved by copies |
+//! | [`kill::kill`] | Which kill rule to take? | the rule chosen on earlier jobs, tested on later ones, or why none is safe to adopt |
+//! | [`detector::detector`] | Which straggler detector is worth having? | most time saved by copies; hardly any below 5 % |
 //! | [`policy::policy`] | Would another policy do better? | the lowest mean bounded slowdown, if it and the mean wait are 1 % lower |
 //! | [`cluster::load`] | How full was the cluster? | what was requested and used of the capacity |
 //! | [`users::users`] | Who got how much? | the heaviest user, who used half, how many have more than an equal share, the Gini index |
