@@ -118,7 +118,7 @@ pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
 fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Axis {
     let unit = unit_of(&column.axis);
     let same = |other: &&ForestColumn| {
-        other.scale == Scale::Linear
+        other.scale != Scale::Log
             && unit.map_or(other.axis == column.axis, |unit| unit_of(&other.axis) == Some(unit))
     };
     let bounds = |column: &ForestColumn| {
@@ -136,7 +136,7 @@ fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Ax
     };
     // The same space in columns with the same range.
     let own = logs.iter().filter(|own| own.scale == Scale::Log);
-    let alike = chart.columns.iter().filter(|other| column.scale == Scale::Linear && same(other));
+    let alike = chart.columns.iter().filter(|other| column.scale != Scale::Log && same(other));
     let taken = match own.chain(alike).map(|own| widest_note(own, size)).fold(0.0, f64::max) {
         0.0 => 0.0,
         note => ((note + size) / width).min(0.8),
@@ -197,7 +197,7 @@ fn intervals(
         let y = frame.top + (count(idx) + 0.5) * row;
         let at = |amount: f64| (frame.at(amount.max(0.0), 0.0).0, y);
         canvas.line(vec![at(low), at(high)], wide, ink);
-        if column.scale == Scale::Linear || 0.0 < value {
+        if column.scale != Scale::Log || 0.0 < value {
             canvas.marks.push(Mark::Dot { at: at(value), radius: 0.33 * size, ink });
         }
         if let Some(note) = column.notes.get(idx) {

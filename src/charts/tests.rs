@@ -187,7 +187,7 @@ fn forest() -> impl Strategy<Value = Chart> {
     });
     let values = prop::collection::vec(prop::option::of(interval), 9);
     let notes = prop_oneof![Just(Vec::new()), prop::collection::vec(words(), 9)];
-    let scale = prop_oneof![Just(Scale::Linear), Just(Scale::Log), Just(Scale::Root)];
+    let scale = prop_oneof![Just(Scale::Linear), Just(Scale::Log)];
     let axis = prop_oneof![words(), words().prop_map(|name| format!("{name} (min)"))];
     let column =
         (axis, values, tone(), notes, scale).prop_map(|(axis, values, tone, notes, scale)| {
