@@ -62,10 +62,7 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
             "predict-precision-recall".to_owned(),
             chart(
                 &format!("Precision against recall {when}"),
-                [
-                    &at_half(scores),
-                    &format!("{point}{undrawn} {}", best_balance(scores).trim_end()),
-                ],
+                [&at_half(scores), format!("{point}{undrawn} {}", best_balance(scores)).trim_end()],
                 ["recall (%)", "precision (%)"],
                 tradeoff(scores),
             ),

@@ -86,8 +86,8 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
         )));
     }
     let in_all: f64 = lossy.iter().map(|outcome| share(outcome)).sum();
-    let notes: String =
-        notes(stored, answer, &lossy).iter().map(|note| format!("; {note}")).collect();
+    let notes = notes(stored, answer, &lossy);
+    let notes = if notes.is_empty() { String::new() } else { format!("; {}", notes.join("; ")) };
     Some(Told::Shown(format!(
         "Of the {amount} that jobs {used}{within}, {}. {} went to jobs that did not finish{notes}{}{after}",
         joined(&by_outcome(&share, &at_end)),
