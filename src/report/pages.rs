@@ -266,7 +266,11 @@ fn section(
         return Ok(body);
     }
     let names = super::names::meanings(kind, result);
-    let charts = figures(kind, result, &scope)?;
+    let charts = if ticks::is_curve_below(result, all) {
+        ticks::curve_below(result)
+    } else {
+        figures(kind, result, &scope)?
+    };
     body.push_str(&if kind.names_first { names + &charts } else { charts + &names });
     if kind.pages == Some(Pages::Users) {
         body.push_str(&super::fairness::index(result, all));
@@ -298,9 +302,11 @@ fn all_tables(kind: &Kind<'_>, (result, all): (&Stored, &[Stored]), links: &Link
         let table = fitted(&table);
         let table = &*pivoted(&table);
         if let Some(short) = ticks::in_place_of(result, table) {
-            body.push_str(&short);
+            body.push_str(if ticks::is_curve_below(result, all) { "" } else { &short });
             continue;
         }
+        let started = ticks::with_started(result, table);
+        let table = started.as_ref().unwrap_or(table);
         let some = ticks::some_rows(result, table);
         let table = some.as_ref().unwrap_or(table);
         let whole = whole_rows(table, all);

@@ -58,11 +58,63 @@ fn share_of(tick: &Tick) -> Option<f64> {
     tick.share_at_or_below.or(tick.share)
 }
 
+/// Whether a share is of jobs that all last to the end of the window: how long they would last is not
+/// known.
+fn is_cut(tick: &Tick, what: What) -> bool {
+    tick.outcome == "running" && matches!(what, What::JobDurations | What::JobSurvival)
+}
+
+/// Whether the survival curve of the same jobs is on the page, which says what their distribution says.
+pub(super) fn is_curve_below(result: &Stored, all: &[Stored]) -> bool {
+    let is_durations = described(result).is_some_and(|answer| answer.what == What::JobDurations);
+    let is_survival = |answer: &DescribeAnswer| {
+        let is_drawn = answer.nothing.is_none() && !answer.ticks.is_empty();
+        answer.what == What::JobSurvival && is_drawn && !answer.repeats_durations()
+    };
+    is_durations && all.iter().filter_map(described).any(is_survival)
+}
+
+/// What a page has in place of the chart and the curves of a distribution with such a survival curve.
+pub(super) fn curve_below(result: &Stored) -> String {
+    let file = escape(&format!("{}-curves.csv", result.name));
+    format!(
+        "<p class=\"source\">The next chart shows the same jobs, by the share that lasts longer. Data: \
+        <a href=\"data/{file}\">{file}</a>, with the share at or below each length</p>\n"
+    )
+}
+
+/// The table of waits with a row of those that ended with an attempt; `None` for other tables, and if
+/// all waits did.
+pub(super) fn with_started(result: &Stored, table: &Table) -> Option<Table> {
+    let started = described(result)?.started.as_ref()?;
+    let place = |name: &str| table.header.iter().position(|column| column == name);
+    let (outcome, count) = (place("outcome")?, place("count")?);
+    let all = table.rows.iter().position(|row| row.get(outcome).is_some_and(|own| own == "all"))?;
+    if table.rows[all].get(count) == Some(&started.count.to_string()) {
+        return None;
+    }
+    let text = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let cell = |(name, of_all): (&String, &String)| match name.as_str() {
+        "outcome" => "all that started".to_owned(),
+        "count" => started.count.to_string(),
+        "mean" => text(started.mean),
+        "median" => text(started.median),
+        "p99" => text(started.p99),
+        "max" => text(started.max),
+        name if name.ends_with("unit") => of_all.clone(),
+        _ => String::new(),
+    };
+    let mut own = table.clone();
+    own.rows.insert(all + 1, table.header.iter().zip(&table.rows[all]).map(cell).collect());
+    own.row_count += 1;
+    Some(own)
+}
+
 /// A row for each outcome and a column for each amount, without those at which all or none of the
 /// values of every outcome are passed; empty without any.
 fn of_ticks(caption: &str, answer: &DescribeAnswer) -> String {
     let (mut outcomes, mut values): (Vec<&str>, Vec<f64>) = (Vec::new(), Vec::new());
-    for tick in &answer.ticks {
+    for tick in answer.ticks.iter().filter(|tick| !is_cut(tick, answer.what)) {
         if !outcomes.contains(&tick.outcome.as_str()) {
             outcomes.push(&tick.outcome);
         }
@@ -136,6 +188,16 @@ mod tests {
         assert!(html.contains("25.00 %") && html.contains(">failed<"), "{html}");
         let times = TICKS_S.map(|time_s| name_of(time_s, What::Waiting));
         assert_eq!(times, ["1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "10 d"]);
+        // Jobs that still run have no row of lengths.
+        let running = Tick {
+            outcome: "running".to_owned(),
+            value: 60.0,
+            share: Some(1.0),
+            ..Tick::default()
+        };
+        let mut lengths = DescribeAnswer { what: What::JobSurvival, ..answer.clone() };
+        lengths.ticks.push(running);
+        assert!(!of_ticks("x", &lengths).contains("running"));
         let none = DescribeAnswer { ticks: Vec::new(), ..answer };
         assert_eq!(of_ticks("x", &none), "");
     }

@@ -379,7 +379,9 @@ impl DescribeAnswer {
         let most = points.iter().filter(|point| CHANCE_OF <= point.1);
         let most = most.max_by(|one, other| one.2.total_cmp(&other.2));
         let most = most.filter(|most| HIGHER * first < most.2).map_or_else(String::new, |most| {
-            format!("; the most, {}, of those with at least {} events", percent(most.2), most.0)
+            let of = counted(most.1, "task");
+            let share = percent(most.2);
+            format!("; the highest share is {share}, of the {of} with at least {} events", most.0)
         });
         let of = counted(all, "task");
         let few = match points.last() {
@@ -655,7 +657,8 @@ mod tests {
         );
         let rows = [row(1, 9000, 0.25), row(10, 500, 0.125), row(30, 200, 0.5), row(40, 9, 1.0)];
         let said = of_rows("tasks", "", &rows).chances().unwrap();
-        assert!(said.ends_with("; the most, 50.0 %, of those with at least 30 events"), "{said}");
+        let end = "; the highest share is 50.0 %, of the 200 tasks with at least 30 events";
+        assert!(said.ends_with(end), "{said}");
         let few = [row(1, 900, 0.25), row(3, 800, 0.3)];
         let answer = DescribeAnswer { what: What::FinishGivenEvents, ..of_rows("tasks", "", &few) };
         assert!(answer.needs_no_table());

@@ -4,7 +4,9 @@ use crate::answers::describe::plan::Question;
 use crate::answers::describe::{Part, edges_of};
 use crate::answers::edges;
 use crate::answers::sentences::percent;
-use crate::charts::{AtRisk, Line, LineChart, Scale, Stroke, Tone, outcome_tone, round_times};
+use crate::charts::{
+    AtRisk, Bar, BarChart, Line, LineChart, Scale, Stroke, Tone, outcome_tone, round_times,
+};
 use crate::digits;
 use crate::studies::censoring::Censoring;
 use crate::studies::counted::{Counted, Value};
@@ -147,6 +149,51 @@ pub(crate) fn numbers_at_risk(parts: &[&(Part, Counted)], question: Question) ->
         counts: times.iter().copied().zip(at_risk(values, &times)).collect(),
     };
     shown(parts, question).into_iter().map(row).collect()
+}
+
+/// Whether values are counts, of which most are small: bars show them, a logarithmic axis would not.
+pub(crate) fn are_counts(question: Question) -> bool {
+    let what = question.what;
+    question.group_by.is_none() && !what.is_time() && what != What::Estimates
+}
+
+/// The first count of each bar; the last has no end.
+const BINS: [i64; 8] = [0, 1, 2, 3, 4, 11, 101, 1001];
+
+/// The share of all values in each range of counts, without empty ranges at both ends.
+#[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+pub(crate) fn count_bars(parts: &[&(Part, Counted)], question: Question, edges: &str) -> BarChart {
+    let (what, values, all) = (question.what, &parts[0].1, total(parts));
+    let bin = |place: usize| {
+        let (from, next) = (BINS[place], BINS.get(place + 1).copied());
+        let is_in =
+            |value: Value| from <= value.amount() && next.is_none_or(|next| value.amount() < next);
+        let whole = |count: i64| digits::grouped(count.unsigned_abs());
+        let label = match next {
+            Some(next) if next == from + 1 => whole(from),
+            Some(next) => format!("{} to {}", whole(from), whole(next - 1)),
+            None => format!("more than {}", whole(from - 1)),
+        };
+        let count = values.count(is_in);
+        let share = count as f64 / all.max(1) as f64;
+        let note = format!("{}, {}", percent(share), digits::grouped(count));
+        Bar { label, value: 100.0 * share, note, tone: Tone::Blue }
+    };
+    let bars: Vec<Bar> = (0..BINS.len()).map(bin).collect();
+    let is_drawn = |bar: &Bar| 0.0 < bar.value;
+    let first = bars.iter().position(is_drawn).unwrap_or(0);
+    let end = bars.iter().rposition(is_drawn).map_or(0, |last| last + 1);
+    BarChart {
+        title: title(what).to_owned(),
+        caption: format!(
+            "{}{} {}, of all outcomes together; the tables have each outcome.{edges}",
+            medians(parts, question),
+            digits::grouped(all),
+            what.of(),
+        ),
+        value_axis: format!("share of the {}, by number of {} (%)", what.of(), what.unit()),
+        bars: bars.get(first..end).unwrap_or_default().to_vec(),
+    }
 }
 
 pub(crate) fn line(name: &str, values: &Counted, what: What, tone: Tone) -> Line {
@@ -333,6 +380,30 @@ mod tests {
         let parts: Vec<&(Part, Counted)> = own.iter().collect();
         assert_eq!(names(&parts), ["all", "failed", "other"]);
         assert_eq!((too_few(&parts, question), at_zero(&parts, question)), Default::default());
+    }
+
+    #[test]
+    fn counts_are_bars_of_ranges() {
+        let counts = [1, 1, 1, 2, 7, 40, 5_000, 5_001];
+        let values: Vec<Value> =
+            counts.into_iter().map(|count| Value::new(count, Edges::default())).collect();
+        let own = [(Part { group: None, outcome: "all" }, Counted::from(values))];
+        let parts: Vec<&(Part, Counted)> = own.iter().collect();
+        let question = Question::plain(What::TasksPerJob);
+        assert!(are_counts(question) && !are_counts(Question::plain(What::Waiting)));
+        let bars = count_bars(&parts, question, "").bars;
+        let said: Vec<String> =
+            bars.iter().map(|bar| format!("{}: {}", bar.label, bar.note)).collect();
+        let want = [
+            "1: 37.5 %, 3",
+            "2: 12.5 %, 1",
+            "3: 0 %, 0",
+            "4 to 10: 12.5 %, 1",
+            "11 to 100: 12.5 %, 1",
+            "101 to 1,000: 0 %, 0",
+            "more than 1,000: 25.0 %, 2",
+        ];
+        assert_eq!(said, want);
     }
 
     #[test]

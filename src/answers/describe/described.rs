@@ -8,12 +8,13 @@ use serde_json::json;
 use super::answer::{CHANCE_OF, DescribeAnswer, DescribedRow};
 use super::beside::{StartedWaits, Tick, started, ticks};
 use super::charts::{
-    by_group, chart, from_first_to_last, lines, numbers_at_risk, shortened, title,
+    are_counts, by_group, chart, count_bars, from_first_to_last, lines, numbers_at_risk, shortened,
+    title,
 };
 use super::parts::{Part, ends_known, parts_of};
 use super::plan::{Censored, DescribePlan, Question};
 use super::tables::{chances_table, curves_table, summary_table, survival};
-use super::{SHARES, kind_of};
+use super::{SHARES, edges_of, kind_of};
 use crate::answers::account::keyed;
 use crate::answers::assumed::{WaitsOf, assumed_ends, assumed_waits};
 use crate::answers::edges;
@@ -229,6 +230,10 @@ pub(super) fn of_samples(lake: &Lake, question: Question, mut samples: Samples) 
             let at_risk = numbers_at_risk(&drawn, question).into_iter();
             let at_risk = at_risk.map(|row| AtRisk { name: all(&row.name), ..row }).collect();
             Chart::Survival(SurvivalChart { plot, at_risk })
+        }
+        _ if are_counts(question) => {
+            let edges = edges::ending(&edges_of(what, &censoring));
+            Chart::Bars(count_bars(&drawn, question, &edges))
         }
         _ => Chart::Lines(plot),
     };

@@ -125,6 +125,7 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
         // Jobs may be known for longer than tasks.
         "jobs_with_tasks" if is_account => "of these with loaded tasks".to_owned(),
         "tasks" if is_account => "their tasks".to_owned(),
+        "finished" if table.file == "finish-given-events.csv" => "whose job finished".to_owned(),
         "cpu" if table.file.starts_with(GPU_TABLES) => "GPU time".to_owned(),
         // A user may have several.
         "account" if table.file == "monthly-users.csv" => "account with most of it".to_owned(),
@@ -317,7 +318,9 @@ pub(super) fn is_in_file_only(table: &Table, column: &str) -> bool {
     }
     let file = if is_split { "load.csv" } else { table.file.as_str() };
     let of_file = |known: &(&str, &[&str])| known.0 == file && known.1.contains(&column);
-    IN_FILE_ONLY.iter().any(of_file)
+    // The caption of the chart of a distribution says it for all outcomes.
+    let is_described = describe::KINDS.iter().any(|kind| file == format!("{}.csv", kind.name));
+    is_described && column == "left_censored" || IN_FILE_ONLY.iter().any(of_file)
 }
 
 /// The columns by which the rows of a table are sorted on a page, each from its largest value;
