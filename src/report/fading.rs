@@ -83,7 +83,9 @@ pub(super) fn element(result: &Stored) -> Option<String> {
     );
     let sums = serde_json::to_string(&sums).ok()?;
     Some(format!(
-        "<div class=\"what-if fading\" data-sums=\"{}\"></div>\n<p class=\"source\">{}</p>\n",
+        "<details class=\"long\"><summary>What if old use faded faster, or heavy users were held back?\
+        </summary>\n<p>The sliders show whose priority would change, and whom a ceiling would affect.</p>\n\
+        <div class=\"what-if fading\" data-sums=\"{}\"></div>\n<p class=\"source\">{}</p></details>\n",
         escape(&sums),
         sentence(&said)
     ))

@@ -28,7 +28,6 @@ use super::suggested;
 use super::text::{escape, instant, lasting, sentence, user_name};
 use super::used::{FIRST_USE, Of, linked, number, share, share_text};
 use super::users::Outcomes;
-use super::waits::Waits;
 use crate::answers::fairness::{FairnessAnswer, undefined_of};
 use crate::answers::machines;
 use crate::answers::sentences::{capital, short, verb_of};
@@ -41,11 +40,12 @@ use crate::results::Stored;
 
 const PAGE: &str = "fairness.html";
 
-/// Whose jobs waited longest and shortest, before the charts of who got how much.
+/// Whether waits were even: whose jobs waited longest and shortest, and a chart.
 pub(super) fn waited(result: &Stored, all: &[Stored]) -> String {
     let Some(of) = Of::new(result, all) else { return String::new() };
     let (users, noun) = (&of.answer.users, of.noun());
-    of.waits.said(users, (noun, queue_of(result))) + &of.waits.beside_use(users, noun)
+    let chart = of.waits.chart(users).map_or_else(String::new, |chart| series::html(&chart));
+    of.waits.said(users, (noun, queue_of(result))) + &chart + &of.waits.beside_use(users, noun)
 }
 
 /// The tables of users and machines on the page of the study, with suggestions.
@@ -57,7 +57,7 @@ pub(super) fn index(result: &Stored, all: &[Stored]) -> String {
     let waits = &of.waits;
     let mut header = vec![of.kind(), &used, "share", &most, FIRST_USE, "last use"];
     if !waits.is_empty() {
-        header.extend(Waits::HEADER);
+        header.extend(waits.header());
     }
     let row = |(place, user): (usize, &UserUsage)| {
         let mut cells = vec![
@@ -171,10 +171,10 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
         of.noun(),
         share_text(user.share),
         match (place, answer.users.len() as u64) {
-            (_, 1) => format!("the only {kind} with usage in the span"),
-            (0, all) => format!("the most of the {} with usage in the span", counted(all, kind)),
+            (_, 1) => format!("the only {kind} with usage"),
+            (0, all) => format!("the most of the {} with usage", counted(all, kind)),
             (behind, all) => format!(
-                "place {} of the {} with usage in the span",
+                "place {} of the {} with usage",
                 grouped(behind as u64 + 1),
                 counted(all, kind)
             ),

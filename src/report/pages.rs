@@ -25,7 +25,7 @@ use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
 use crate::answers::study::Topic;
 use crate::answers::sweep::{SweepAnswer, SweepSettings, lost_jobs};
-use crate::answers::{list, replay, sweep};
+use crate::answers::{fairness, list, replay, sweep};
 use crate::results::kind::{Kind, Pages};
 use crate::results::{Picture, Stored, Table};
 
@@ -187,7 +187,12 @@ fn figures(kind: &Kind<'_>, result: &Stored, scope: &str) -> Result<String, Repo
     let end = format!("Tables: {scope}.");
     let mut said: Vec<String> = Vec::new();
     let (mut html, mut part) = (String::new(), None);
-    let is_folded = |chart: &Picture<'_>| kind.folded.contains(&chart.file);
+    // Of fairness, the shares of users are shown, and indices folded.
+    let is_index = |chart: &Picture<'_>| {
+        kind.pages == Some(Pages::Users) && !chart.file.contains(fairness::charts::SHARES)
+    };
+    let is_folded =
+        |chart: &Picture<'_>| kind.folded.contains(&chart.file) || is_index(chart);
     let (folded, shown): (Vec<Picture<'_>>, Vec<Picture<'_>>) =
         result.charts().into_iter().partition(is_folded);
     for chart in shown {
@@ -254,9 +259,6 @@ fn section(
         let _ = writeln!(body, "<p class=\"source\">Tables: {}.</p>", escape(&tables));
     }
     body.push_str(&context(result));
-    if kind.pages == Some(Pages::Users) {
-        body.push_str(&super::fairness::waited(result, all));
-    }
     // A survival curve without censoring shows no more than the distribution.
     if described(result).is_some_and(DescribeAnswer::repeats_durations) {
         let files = linked_files(result).join(", ");
@@ -273,6 +275,7 @@ fn section(
     };
     body.push_str(&if kind.names_first { names + &charts } else { charts + &names });
     if kind.pages == Some(Pages::Users) {
+        body.push_str(&super::fairness::waited(result, all));
         body.push_str(&super::fairness::index(result, all));
     }
     body.push_str(&all_tables(kind, (result, all), links));
@@ -326,6 +329,14 @@ fn all_tables(kind: &Kind<'_>, (result, all): (&Stored, &[Stored]), links: &Link
             body.push_str(&what_if(table, about, result.whole.chosen::<SweepSettings>().price));
         }
         let html = stored_table(&caption, table, "", links, &indices, unit_of(result));
+        // The table of all users has the same users.
+        let html = match kind.pages {
+            Some(Pages::Users) => {
+                let caption = escape(&caption);
+                format!("<details class=\"long\"><summary>{caption}</summary>\n{html}</details>\n")
+            }
+            _ => html,
+        };
         body.push_str(&months::folded(result, table, (&caption, html)));
         body.push_str(if some.is_some() { ticks::ONLY_SOME } else { "" });
         body.push_str(whole.as_ref().map_or("", |(_, note)| note.as_str()));

@@ -10,10 +10,12 @@ use super::html::Cell;
 use super::text::{escape, lasting, user_name};
 use crate::answers::load::{self, LoadAnswer};
 use crate::answers::sentences::{capital, percent, short};
+use crate::charts::{Bar, BarChart, Chart, Tone};
 use crate::digits::{counted, grouped};
 use crate::fairness::rank::spearman;
 use crate::fairness::usage::UserUsage;
 use crate::results::Stored;
+use crate::units::micros_to_seconds;
 
 /// The jobs of a user.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -49,16 +51,39 @@ pub(super) struct Waits {
     users: FxHashMap<String, OfUser>,
     /// Whether jobs are alike only if they are in the same queue (or band of priorities).
     has_queues: bool,
+    /// How long jobs and tasks are known, in words, if jobs are known for much longer. Only jobs whose
+    /// tasks are known are compared.
+    known_for: Option<[String; 2]>,
+    header: [String; 4],
 }
+
+/// How long jobs and tasks are in the log, if jobs are in it for much longer.
+fn known_for(windows: &Windows) -> Option<[String; 2]> {
+    let length = |end_us: Option<i64>| Some(micros_to_seconds(end_us? - windows.first_us?));
+    let (jobs_s, tasks_s) = (length(windows.job_end_us)?, length(windows.task_end_us)?);
+    (MUCH_LONGER * tasks_s <= jobs_s).then(|| [jobs_s, tasks_s].map(lasting))
+}
+
+/// From this ratio of their lengths on, it is said how long jobs and tasks are known.
+const MUCH_LONGER: f64 = 1.5;
+
+/// The windows of a stored result.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Windows {
+    first_us: Option<i64>,
+    job_end_us: Option<i64>,
+    task_end_us: Option<i64>,
+}
+
+/// A user with the part of others' like jobs that waited less, and its share of all use.
+type Compared<'a> = (f64, &'a OfUser, f64);
 
 impl Waits {
     /// The columns of [`Waits::cells`].
-    pub(super) const HEADER: [&'static str; 4] = [
-        "jobs submitted",
-        "median wait of jobs",
-        "similar jobs of others that waited less",
-        "median bounded slowdown of jobs",
-    ];
+    pub(super) fn header(&self) -> impl Iterator<Item = &str> {
+        self.header.iter().map(String::as_str)
+    }
 
     /// Fewer jobs say little about a user.
     const JOBS_MIN: u64 = 10;
@@ -72,25 +97,41 @@ impl Waits {
     /// A shorter wait is not long, s.
     const LONG_S: f64 = 60.0;
 
+    /// Users with a bar.
+    const BARS_MAX: usize = 12;
+
     /// From this part of the others' jobs on, a user waited longer than others.
     const LONGER: f64 = 0.75;
 
     /// Those in the results of a report.
     pub(super) fn of(results: &[Stored]) -> Self {
-        let mut loads = results.iter().filter(|result| result.name == load::KIND.name);
-        let Some(answer) = loads.next().and_then(Stored::found::<LoadAnswer>) else {
+        let load = results.iter().find(|result| result.name == load::KIND.name);
+        let Some((load, answer)) = load.and_then(|load| Some((load, load.found::<LoadAnswer>()?)))
+        else {
             return Self::default();
         };
         let rows = answer.users.iter().filter_map(|row| OfUser::deserialize(row).ok());
-        Self::from_rows(rows.collect(), answer.has_queues)
+        let windows = load.whole.settings.get("windows");
+        let windows = windows.and_then(|own| Windows::deserialize(own).ok()).unwrap_or_default();
+        Self::from_rows(rows.collect(), answer.has_queues, known_for(&windows))
     }
 
-    fn from_rows(all: Vec<OfUser>, has_queues: bool) -> Self {
+    fn from_rows(all: Vec<OfUser>, has_queues: bool, known_for: Option<[String; 2]>) -> Self {
         if all.iter().all(|own| own.jobs_with_wait == 0) {
             return Self::default();
         }
         let users = all.into_iter().map(|own| (own.user.clone(), own)).collect();
-        Self { users, has_queues }
+        let time = |what: &str, place: usize| match &known_for {
+            Some(known) => format!("{what} in {}", known[place]),
+            None => what.to_owned(),
+        };
+        let header = [
+            time("jobs submitted", 0),
+            time("median wait of jobs", 0),
+            time("similar jobs of others that waited less", 1),
+            "median bounded slowdown of jobs".to_owned(),
+        ];
+        Self { users, has_queues, known_for, header }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -110,11 +151,12 @@ impl Waits {
     }
 
     /// The same with their names, for the page of a user.
-    pub(super) fn facts(&self, user: &str) -> Vec<(&'static str, String)> {
+    pub(super) fn facts(&self, user: &str) -> Vec<(&str, String)> {
+        let [jobs, median, less, _] = self.header.each_ref().map(String::as_str);
         let Some(own) = self.users.get(user) else { return Vec::new() };
-        let wait = own.wait_s_median.map(|wait_s| (Self::HEADER[1], lasting(wait_s)));
-        let longer = own.longer().map(|part| (Self::HEADER[2], percent(part)));
-        std::iter::once((Self::HEADER[0], grouped(own.jobs))).chain(wait).chain(longer).collect()
+        let wait = own.wait_s_median.map(|wait_s| (median, lasting(wait_s)));
+        let longer = own.longer().map(|part| (less, percent(part)));
+        std::iter::once((jobs, grouped(own.jobs))).chain(wait).chain(longer).collect()
     }
 
     /// Whether the jobs of users who got more were slowed down more, as fair share intends: the rank
@@ -157,24 +199,72 @@ impl Waits {
     /// Whether some users waited longer than others with jobs of the same kind, and who waited longest
     /// and shortest of those with enough use and jobs; without such jobs, the medians of all jobs.
     pub(super) fn said(&self, users: &[UserUsage], (noun, queue): (&str, &str)) -> String {
+        let known = self.known(users);
+        let knows_alike = self.users.values().any(|own| own.jobs_compared.is_some());
+        let said = self.of_alike(&known, noun, queue);
+        let said = said.or_else(|| Self::of_medians(&known, noun, knows_alike));
+        said.map_or_else(String::new, |(verdict, said)| {
+            format!(
+                "<h3>Was it fair?</h3>\n<p class=\"answer\">{}.</p>\n<p>{}</p>\n",
+                escape(&verdict),
+                escape(&said)
+            )
+        })
+    }
+
+    /// The users with enough use, and their shares of it.
+    fn known(&self, users: &[UserUsage]) -> Vec<(&OfUser, f64)> {
         let known = users.iter().filter_map(|user| {
             let share = user.share.filter(|share| Self::SHARE_MIN <= *share)?;
             Some((self.users.get(&user.user)?, share))
         });
-        let known: Vec<(&OfUser, f64)> = known.collect();
-        let knows_alike = self.users.values().any(|own| own.jobs_compared.is_some());
-        let said = self.of_alike(&known, noun, queue);
-        let said = said.or_else(|| Self::of_medians(&known, noun, knows_alike));
-        said.map_or_else(String::new, |said| format!("<p>{}</p>\n", escape(&said)))
+        known.collect()
+    }
+
+    /// Those whose jobs are compared with like jobs of others, from the one that waited longest on.
+    fn compared<'a>(known: &[(&'a OfUser, f64)]) -> Vec<Compared<'a>> {
+        let compared = known.iter().filter_map(|&(own, share)| Some((own.longer()?, own, share)));
+        let mut compared: Vec<Compared<'_>> = compared.collect();
+        compared.sort_by(|one, other| other.0.total_cmp(&one.0));
+        compared
+    }
+
+    /// The part of others' like jobs that waited less, a bar for each user; `None` for fewer than two
+    /// users.
+    pub(super) fn chart(&self, users: &[UserUsage]) -> Option<Chart> {
+        let compared = Self::compared(&self.known(users));
+        let bar = |(longer, own, share): &Compared<'_>| {
+            let wait = own
+                .wait_s_median
+                .map_or_else(String::new, |wait_s| format!(", median wait {}", lasting(wait_s)));
+            Bar {
+                label: short(user_name(&own.user)),
+                value: 100.0 * longer,
+                note: format!("{}{wait}, {} of the use", percent(*longer), percent(*share)),
+                tone: if Self::LONGER <= *longer { Tone::Orange } else { Tone::Blue },
+            }
+        };
+        let bars: Vec<Bar> = compared.iter().take(Self::BARS_MAX).map(bar).collect();
+        (1 < bars.len()).then(|| {
+            Chart::Bars(BarChart {
+                title: "Similar jobs of others that waited less".to_owned(),
+                caption: "50 % would be even.".to_owned(),
+                value_axis: "similar jobs of others that waited less (%)".to_owned(),
+                bars,
+            })
+        })
     }
 
     /// The comparison with like jobs of others; `None` if fewer than two users have enough of them.
-    fn of_alike(&self, known: &[(&OfUser, f64)], noun: &str, queue: &str) -> Option<String> {
-        let compared = known.iter().filter_map(|&(own, share)| Some((own.longer()?, own, share)));
-        let mut compared: Vec<(f64, &OfUser, f64)> = compared.collect();
-        compared.sort_by(|one, other| other.0.total_cmp(&one.0));
+    fn of_alike(
+        &self,
+        known: &[(&OfUser, f64)],
+        noun: &str,
+        queue: &str,
+    ) -> Option<(String, String)> {
+        let compared = Self::compared(known);
         let first = compared.first()?;
-        let is_late = |of: &&(f64, &OfUser, f64)| Self::LONGER <= of.0 && of.1.waits_long();
+        let is_late = |of: &&Compared<'_>| Self::LONGER <= of.0 && of.1.waits_long();
         // Of those who waited longer than others, the one with most use.
         let late = compared.iter().filter(is_late);
         let late = late.max_by(|one, other| one.2.total_cmp(&other.2));
@@ -186,37 +276,58 @@ impl Waits {
             None => "No user waited long for the typical job",
         };
         let longest = late.unwrap_or(first);
+        // Another user may have waited still longer, with less use.
+        let extreme = compared.iter().find(is_late).filter(|of| of.1.user != longest.1.user);
         let shortest = compared.iter().rfind(|of| of.1.user != longest.1.user)?;
+        let extreme = extreme.filter(|of| of.1.user != shortest.1.user);
         let alike = if self.has_queues {
             format!("in the same {queue} and of about the same size")
         } else {
             "of about the same size".to_owned()
         };
-        let of = |(longer, own, share): &(f64, &OfUser, f64)| {
+        let counts = |own: &OfUser| {
+            let compared = own.jobs_compared.unwrap_or(0);
+            match &self.known_for {
+                None => {
+                    let jobs = counted(own.jobs, "job");
+                    format!("{} of {jobs} compared; median wait of all", grouped(compared))
+                }
+                Some([all, tasks]) => format!(
+                    "{} in {tasks} compared; median wait of all {} in {all}",
+                    counted(compared, "job"),
+                    grouped(own.jobs)
+                ),
+            }
+        };
+        let of = |(longer, own, share): &Compared<'_>| {
             format!(
-                "jobs of {} waited longer than {} of them ({} of {} compared; median wait of all {}; {} of \
-                the {noun})",
+                "jobs of {} waited longer than {} of them ({} {}; {} of the {noun})",
                 short(user_name(&own.user)),
                 percent(*longer),
-                grouped(own.jobs_compared.unwrap_or(0)),
-                counted(own.jobs, "job"),
+                counts(own),
                 own.wait_s_median.map_or_else(|| "unknown".to_owned(), lasting),
                 percent(*share)
             )
         };
-        Some(format!(
-            "Was it fair? {verdict}. Compared with jobs of others {alike}, {}, {}. {} with {} of the \
-            {noun} or more and {} such jobs or more are compared; 50 % would be even.",
-            of(longest),
-            of(shortest),
+        let named = [Some(longest), extreme, Some(shortest)].into_iter().flatten().map(of);
+        let named: Vec<String> = named.collect();
+        let said = format!(
+            "Compared with jobs of others {alike}, {}. {} with {} of the {noun} or more and {} such jobs or \
+            more are compared; 50 % would be even.",
+            named.join(", "),
             capital(&counted(compared.len() as u64, "user")),
             percent(Self::SHARE_MIN),
             Self::JOBS_MIN,
-        ))
+        );
+        Some((verdict.to_owned(), said))
     }
 
     /// Whose jobs waited longest and shortest in the median; `None` if all waited equally long.
-    fn of_medians(known: &[(&OfUser, f64)], noun: &str, knows_alike: bool) -> Option<String> {
+    fn of_medians(
+        known: &[(&OfUser, f64)],
+        noun: &str,
+        knows_alike: bool,
+    ) -> Option<(String, String)> {
         let known = known.iter().filter(|(own, _)| Self::JOBS_MIN <= own.jobs_with_wait);
         let known = known.filter_map(|&(own, share)| Some((own.wait_s_median?, own, share)));
         let mut known: Vec<(f64, &OfUser, f64)> = known.collect();
@@ -241,15 +352,16 @@ impl Waits {
         } else {
             "Waits differ, and so may what users ask for"
         };
-        Some(format!(
-            "Was it fair? {verdict}. Of the {} with {} of the {noun} or more and {} jobs or more that \
+        let said = format!(
+            "Of the {} with {} of the {noun} or more and {} jobs or more that \
             started, longest waited {}, shortest {}.",
             counted(known.len() as u64, "user"),
             percent(Self::SHARE_MIN),
             Self::JOBS_MIN,
             of(longest),
             of(shortest)
-        ))
+        );
+        Some((verdict.to_owned(), said))
     }
 }
 
@@ -275,7 +387,7 @@ mod tests {
                     OfUser { user, jobs_ended: jobs, slowdown_median, ..OfUser::default() },
                 )
             };
-            Waits { users: (0..20).map(own).collect(), has_queues: true }
+            Waits { users: (0..20).map(own).collect(), has_queues: true, ..Waits::default() }
                 .beside_use(&users, "CPU time")
         };
         let rising = said(|idx| f64::from(idx) + 1.0, 10);
@@ -328,11 +440,11 @@ mod tests {
                 alike("d", 50, 9000.0, 1.0),
             ]
         };
-        let said = |first| Waits::from_rows(rows(first), true).said(&users, NOUNS);
+        let said = |first| Waits::from_rows(rows(first), true, None).said(&users, NOUNS);
         assert_eq!(
             said((7200.0, 0.75)),
-            "<p>Was it fair? Waits were not even, and the log does not say who was entitled to more. \
-            Compared with jobs of others in the same partition and of about the same size, jobs of a \
+            "<h3>Was it fair?</h3>\n<p class=\"answer\">Waits were not even, and the log does not say who was \
+            entitled to more.</p>\n<p>Compared with jobs of others in the same partition and of about the same size, jobs of a \
             waited longer than 75.0 % of them (20 of 21 jobs compared; median wait of all 2 h; 50.0 % of the CPU time), jobs of \
             b waited longer than 25.0 % of them (10 of 11 jobs compared; median wait of all 30 s; 40.0 % of the CPU time). 2 users \
             with 1.0 % of the CPU time or more and 10 such jobs or more are compared; 50 % would be \
@@ -342,17 +454,33 @@ mod tests {
             said((7200.0, 0.74)).contains("not shown that anybody had to wait longer than others")
         );
         assert!(said((59.0, 0.9)).contains("No user waited long for the typical job"));
-        let by_size = Waits::from_rows(rows((60.0, 0.9)), false).said(&users, NOUNS);
+        let by_size = Waits::from_rows(rows((60.0, 0.9)), false, None).said(&users, NOUNS);
         assert!(by_size.contains("of others of about the same size, jobs of a"), "{by_size}");
         // b waited longer still; a has more use.
         let mut late = rows((7200.0, 0.75));
         late[1] = alike("b", 10, 7200.0, 0.9);
-        let both = Waits::from_rows(late, true).said(&users, NOUNS);
+        let both = Waits::from_rows(late, true, None).said(&users, NOUNS);
         let a = both.find("jobs of a waited longer than 75.0 %").expect(&both);
         let b = both.find("jobs of b waited longer than 90.0 %").expect(&both);
         assert!(a < b, "{both}");
+        // A user with less use who waited still longer is named too.
+        let more = [used("a", 0.5), used("b", 0.3), used("e", 0.1)];
+        let mut late = rows((7200.0, 0.75));
+        late.push(alike("e", 20, 9000.0, 1.0));
+        let named = Waits::from_rows(late, true, None).said(&more, NOUNS);
+        assert!(named.contains("jobs of e waited longer than 100.0 %"), "{named}");
+        // Jobs are known for longer than tasks.
+        let known_for = Some(["29 d", "25.2 h"].map(str::to_owned));
+        let longer = Waits::from_rows(rows((7200.0, 0.75)), true, known_for);
+        let said = longer.said(&users, NOUNS);
+        assert!(
+            said.contains("(20 jobs in 25.2 h compared; median wait of all 21 in 29 d 2 h; "),
+            "{said}"
+        );
+        assert_eq!(longer.header().next(), Some("jobs submitted in 29 d"));
+        assert!(matches!(longer.chart(&users), Some(Chart::Bars(own)) if own.bars.len() == 2));
         // Only one of them: the medians of all jobs.
-        let only = Waits::from_rows(rows((7200.0, 0.75)), true).said(&users[..1], NOUNS);
+        let only = Waits::from_rows(rows((7200.0, 0.75)), true, None).said(&users[..1], NOUNS);
         assert_eq!(only, "");
     }
 
@@ -360,16 +488,16 @@ mod tests {
     fn medians_are_told_if_no_jobs_are_alike() {
         let rows =
             vec![own("a", 20, 7200.0), own("b", 10, 30.0), own("c", 9, 0.0), own("d", 50, 9000.0)];
-        let waits = Waits::from_rows(rows, true);
+        let waits = Waits::from_rows(rows, true, None);
         let users = [used("a", 0.5), used("b", 0.4), used("c", 0.091), used("d", 0.009)];
         assert_eq!(
             waits.said(&users, NOUNS),
-            "<p>Was it fair? Waits differ, and so may what users ask for. \
+            "<h3>Was it fair?</h3>\n<p class=\"answer\">Waits differ, and so may what users ask for.</p>\n<p>\
             Of the 2 users with 1.0 % of the CPU time or more and 10 jobs or more that started, longest \
             waited a (2 h in the median of 20 jobs that started; 50.0 % of the CPU time), shortest b (30 s in \
             the median of 10 jobs that started; 40.0 % of the CPU time).</p>\n"
         );
-        let short = Waits::from_rows(vec![own("a", 20, 59.0), own("b", 10, 1.0)], true);
+        let short = Waits::from_rows(vec![own("a", 20, 59.0), own("b", 10, 1.0)], true, None);
         assert!(short.said(&users, NOUNS).contains("No user waited long for the typical job"));
         assert_eq!(waits.said(&users[1..], NOUNS), "");
         assert_eq!(Waits::default().said(&users, NOUNS), "");

@@ -132,7 +132,7 @@ fn long_parameters_of_an_index_make_no_long_file_names() {
     let charts = fs::read_dir(place.path("out"))
         .unwrap()
         .filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|end| end == "svg"));
-    assert_eq!(charts.count(), 4, "one for each, the Lorenz curve, and entitlements");
+    assert_eq!(charts.count(), 5, "one for each, the shares, the Lorenz curve, and entitlements");
 }
 
 #[test]

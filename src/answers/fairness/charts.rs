@@ -3,8 +3,10 @@
 
 use super::{Found, entitled, meaning_of_index, values};
 use crate::answers::edges;
-use crate::answers::sentences::meaning_of_meter;
-use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone, over_span};
+use crate::answers::sentences::{meaning_of_meter, percent, short};
+use crate::charts::{
+    Bar, BarChart, Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone, over_span,
+};
 use crate::digits;
 use crate::fairness::gather::Accrual;
 use crate::fairness::series::Series;
@@ -21,6 +23,7 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     let rest: Vec<usize> = rest.iter().map(|user| user.who).collect();
     let asked = top.min(users.len());
     let mut all: Vec<(String, Chart)> = Vec::new();
+    let bars = shares(found, &users).map(|chart| (SHARES.to_owned(), chart));
     for series in &found.series {
         let stem = match stem(&series.index) {
             stem if stem.is_empty() => "index".to_owned(),
@@ -54,7 +57,48 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
         })
         .collect();
     all.extend(lorenz(found, &users).map(|chart| ("fairness-lorenz".to_owned(), chart)));
-    all
+    bars.into_iter().chain(all).collect()
+}
+
+/// The name of the chart that answers who got how much. Pages fold the others.
+pub(crate) const SHARES: &str = "fairness-shares";
+
+/// Users with a bar of their own.
+const BARS_MAX: usize = 10;
+
+/// The share of each of the heaviest users and of all others together; `None` for a single user.
+fn shares(found: &Found, users: &[UserUsage]) -> Option<Chart> {
+    let plan = &found.span.plan;
+    let (named, rest) = users.split_at(BARS_MAX.min(users.len()));
+    let sum = |users: &[UserUsage]| users.iter().filter_map(|user| user.share).sum::<f64>();
+    let bar = |label: String, share: f64, tone| Bar {
+        label,
+        value: 100.0 * share,
+        note: percent(share),
+        tone,
+    };
+    let mut bars: Vec<Bar> = named
+        .iter()
+        .map(|user| bar(shown(found, &user.user), user.share.unwrap_or(0.0), Tone::Blue))
+        .collect();
+    if !rest.is_empty() {
+        let count = rest.len() as u64;
+        let label = format!("the other {} {}", digits::grouped(count), plan.by.noun(count));
+        bars.push(bar(label, sum(rest), Tone::Grey));
+    }
+    let together = if rest.is_empty() {
+        String::new()
+    } else {
+        format!("The {} heaviest have {} together. ", named.len(), percent(sum(named)))
+    };
+    (1 < users.len()).then(|| {
+        Chart::Bars(BarChart {
+            title: format!("Who got how much, by {}", plan.by.name()),
+            caption: together + &caption(found),
+            value_axis: format!("share of the {} (%)", plan.meter.resource().noun()),
+            bars,
+        })
+    })
 }
 
 /// Most points of a Lorenz curve.
@@ -108,10 +152,8 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
 pub(crate) fn shown(found: &Found, name: &str) -> String {
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
     let what = found.span.plan.by.name();
-    // Hashes are cut: their first letters identify users.
-    let cut: String = name.chars().take(14).collect();
-    let more = if cut.len() < name.len() { "…" } else { "" };
-    if is_number { format!("{what} {cut}") } else { format!("{cut}{more}") }
+    // Tables cut hashes in the same way: their first letters identify users.
+    if is_number { format!("{what} {name}") } else { short(name) }
 }
 
 /// The name of a value of an index in words, with known abbreviations in full.
