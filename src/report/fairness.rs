@@ -31,7 +31,7 @@ use super::users::Outcomes;
 use crate::answers::fairness::{FairnessAnswer, undefined_of};
 use crate::answers::machines;
 use crate::answers::sentences::{capital, short, verb_of};
-use crate::charts::{DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
+use crate::charts::{Bar, BarChart, Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Tone};
 use crate::digits::{counted, grouped, three_digits};
 use crate::fairness::gather::By;
 use crate::fairness::history::NOBODY;
@@ -327,6 +327,49 @@ fn page_of_machine(of: &Of<'_>, machine: &MachineUsage) -> &'static str {
     studied.filter(|_| machine.site.is_none()).unwrap_or(PAGE)
 }
 
+/// What a machine or class of machines has of all use, who has most of that, and `more` about it.
+fn lead(of: &Of<'_>, machine: &MachineUsage, more: Option<String>) -> String {
+    let it = spoken(machine, site_of(of.result)).0;
+    let whole = format!("Jobs on {it} have {} of all {}", share_text(machine.share), of.noun());
+    let heaviest = machine.users.first().filter(|_| 1 < machine.users.len());
+    let heaviest = heaviest.filter(|_| 0.0 < machine.cpu_s).map(|(user, cpu_s)| {
+        let name = short(user_name(user.as_deref().unwrap_or(NOBODY)));
+        let share = share_text(Some(cpu_s / machine.cpu_s));
+        format!("{} {name} has most of it, {share}", of.kind())
+    });
+    let said: Vec<String> = std::iter::once(whole).chain(more).chain(heaviest).collect();
+    format!("<p class=\"answer\">{}.</p>\n", escape(&said.join("; ")))
+}
+
+/// Users with a bar on the page of a machine.
+const BARS_MAX: usize = 10;
+
+/// The share of each of the heaviest users of a machine, and of all others together; `None` for one
+/// user.
+fn by_user(of: &Of<'_>, machine: &MachineUsage) -> Option<Chart> {
+    let (named, rest) = machine.users.split_at(BARS_MAX.min(machine.users.len()));
+    if machine.users.len() < 2 || machine.cpu_s <= 0.0 {
+        return None;
+    }
+    let bar = |label: String, cpu_s: f64, tone: Tone| {
+        let share = cpu_s / machine.cpu_s;
+        Bar { label, value: 100.0 * share, note: share_text(Some(share)), tone }
+    };
+    let name = |user: &Option<String>| short(user_name(user.as_deref().unwrap_or(NOBODY)));
+    let bars = named.iter().map(|(user, cpu_s)| bar(name(user), *cpu_s, Tone::Blue));
+    let others = (!rest.is_empty()).then(|| {
+        let label = format!("the other {}", counted(rest.len() as u64, of.kind()));
+        bar(label, rest.iter().map(|user| user.1).sum(), Tone::Grey)
+    });
+    let it = spoken(machine, site_of(of.result)).0;
+    Some(Chart::Bars(BarChart {
+        title: format!("Who used {it}"),
+        caption: format!("Shares of the {} on {it}.", of.noun()),
+        value_axis: format!("share of the {} (%)", of.noun()),
+        bars: bars.chain(others).collect(),
+    }))
+}
+
 fn machine_page(
     of: &Of<'_>,
     place: usize,
@@ -348,7 +391,10 @@ fn machine_page(
         _ => Partition::default(),
     };
     pairs.extend(partition.facts());
+    let site = site_of(of.result);
+    body.push_str(&lead(of, machine, partition.at_limit()));
     body.push_str(&html::facts(pairs));
+    body.push_str(&by_user(of, machine).map_or_else(String::new, |chart| series::html(&chart)));
     body.push_str(&partition.table());
     let row = |(user, cpu_s): &(Option<String>, f64)| {
         let user = user.as_deref().unwrap_or(NOBODY);
@@ -360,7 +406,7 @@ fn machine_page(
         vec![cell, of.used(*cpu_s), share((0.0 < machine.cpu_s).then(|| cpu_s / machine.cpu_s))]
     };
     let rows: Vec<Vec<Cell>> = machine.users.iter().take(NAMED_MAX).map(row).collect();
-    let what = spoken(machine, site_of(of.result)).0;
+    let what = spoken(machine, site).0;
     let _ = writeln!(body, "<h2>Who used {what}</h2>\n<p>{}</p>", who_used(of, machine));
     let header = [of.kind().to_owned(), of.column(), "share".to_owned()];
     let caption = format!("By {}, the heaviest first", of.kind());

@@ -15,7 +15,9 @@ use super::html::{self, Cell, Page};
 use super::links::{Links, file_of_machine};
 use super::text::{clock, escape, figure_text, is_date, lasting};
 use crate::answers::machines::{JobThere, LoadedHours, MachineDetail, MachineDetails, OutageSpan};
-use crate::charts::{Area, AreaChart, Chart, HOURS_OF_TRACE, Tone, svg_of};
+use crate::charts::{
+    Area, AreaChart, Chart, DAYS_OF_TRACE, GanttChart, GanttSpan, HOURS_OF_TRACE, Tone, svg_of,
+};
 use crate::digits::{counted, grouped};
 use crate::lake::Gap;
 use crate::results::Stored;
@@ -24,6 +26,7 @@ use crate::schema::{Source, Table};
 use crate::studies::meter::{CpuDefinition, MemoryDefinition};
 
 const HOUR_S: f64 = 3600.0;
+const DAY_S: f64 = 86_400.0;
 
 /// The pages of the machines of a result.
 pub(super) fn pages(result: &Stored, all: &[Stored], within: &'static str) -> Vec<Page> {
@@ -122,7 +125,14 @@ pub(crate) fn drawings(
     (load, missing): (LoadedHours, &Missing),
     (title, unit): (&str, Units),
 ) -> String {
-    let mut body = String::from("<h2>Its load over time</h2>\n");
+    let mut body = String::new();
+    if let Some(chart) = outages(own, load, title) {
+        let chart = Missing::default().over_time(chart, axis_from(load), DAY_S);
+        body.push_str("<h2>When it was away</h2>\n");
+        body.push_str(&html::drawn(&svg_of(&chart), chart.caption()));
+        let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(chart.caption()));
+    }
+    body.push_str("<h2>Its load over time</h2>\n");
     let draw = |body: &mut String, chart: Chart| {
         let chart = missing.over_time(chart, axis_from(load), HOUR_S);
         body.push_str(&html::drawn(&svg_of(&chart), chart.caption()));
@@ -198,6 +208,41 @@ fn tables(own: &MachineDetail, links: &Links) -> String {
 /// counts from 1970.
 fn axis_from(load: LoadedHours) -> f64 {
     if is_date(load.start_s) { load.start_s } else { 0.0 }
+}
+
+/// The outages over all of the time for which machines are known; `None` without any.
+fn outages(own: &MachineDetail, load: LoadedHours, title: &str) -> Option<Chart> {
+    let since_s = axis_from(load);
+    let days = |at_s: f64| (at_s - since_s) / DAY_S;
+    let end_s = load.machines_end_s;
+    let span = |from: f64, to: f64, label: &str, tone: Tone, is_wait: bool| GanttSpan {
+        row: 0,
+        from: days(from),
+        to: days(to),
+        label: label.to_owned(),
+        tone,
+        is_wait,
+    };
+    let away = own.outages.iter();
+    let away = away.map(|outage| {
+        let to = outage.end_s.unwrap_or(end_s);
+        span(outage.start_s, to, "away", Tone::Vermilion, false)
+    });
+    let whole = span(load.machines_start_s, end_s, "known", Tone::Grey, true);
+    (!own.outages.is_empty()).then(|| {
+        Chart::Gantt(GanttChart {
+            title: format!("{title}: when it was away"),
+            caption: format!(
+                "{}, in {} of machine events; the thin line is all of that time.",
+                of_all("Outages", own.outages.len(), own.outage_count),
+                lasting(load.machines_s())
+            ),
+            time_axis: DAYS_OF_TRACE.to_owned(),
+            rows: vec![String::new()],
+            spans: std::iter::once(whole).chain(away).collect(),
+            legend: vec![("away".to_owned(), Tone::Vermilion)],
+        })
+    })
 }
 
 /// The CPU that running attempts requested and that the machine had.
@@ -297,6 +342,20 @@ mod tests {
         assert!(svg.contains(">time since the start of the trace (h)<"), "{svg}");
         let Chart::Areas(chart) = chart else { panic!() };
         assert_eq!((chart.edges[0] * HOUR_S, chart.lines.len()), (600.0, 1));
+    }
+
+    #[test]
+    fn outages_are_drawn_over_all_the_time_of_machine_events() {
+        let load =
+            LoadedHours { machines_end_s: 10.0 * DAY_S, end_s: DAY_S, ..LoadedHours::default() };
+        let outage = OutageSpan { start_s: 7.0 * DAY_S, end_s: None };
+        let own =
+            MachineDetail { outages: vec![outage], outage_count: 3, ..MachineDetail::default() };
+        let Some(Chart::Gantt(chart)) = outages(&own, load, "Machine 1") else { panic!() };
+        let spans: Vec<(f64, f64)> = chart.spans.iter().map(|span| (span.from, span.to)).collect();
+        assert_eq!(spans, [(0.0, 10.0), (7.0, 10.0)]);
+        assert!(chart.caption.starts_with("Outages, 1 of 3, in 10 d"), "{}", chart.caption);
+        assert!(outages(&MachineDetail::default(), load, "Machine 1").is_none());
     }
 
     #[test]

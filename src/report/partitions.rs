@@ -6,8 +6,11 @@ use super::html::{self, Cell};
 use super::text::{lasting, percent_said};
 use crate::answers::load::OfSize;
 use crate::answers::monthly::{self, MonthlyAnswer, OfQueue};
-use crate::digits::{counted, grouped, six_digits};
+use crate::digits::{counted, grouped, three_digits};
 use crate::results::Stored;
+
+/// The processor time of attempts with a limit, of what their limits allow.
+const USED_OF_LIMITS: &str = "share of the time limits that was used";
 
 /// What the months of a log show about a partition.
 #[derive(Default)]
@@ -42,22 +45,30 @@ impl Partition {
         let times = [limits.limit_s_median, limits.run_s_median].map(|time| time.map(lasting));
         let known = ["median time limit", "median running time"].into_iter().zip(times);
         facts.extend(known.filter_map(|(name, time)| Some((name, time?))));
-        facts.extend(
-            limits.used_share.map(|share| ("used of time limits x CPU", percent_said(share))),
-        );
+        facts.extend(limits.used_share.map(|share| (USED_OF_LIMITS, percent_said(share))));
         if 0 < limits.reached && 0.0 < limits.used_cpu_h {
             let share = limits.reached_cpu_h / limits.used_cpu_h;
             let used = format!(
                 "{} of {}, with {} {}-h ({} of the CPU time)",
                 grouped(limits.reached),
                 counted(limits.attempts, "attempt"),
-                six_digits(limits.reached_cpu_h),
+                three_digits(limits.reached_cpu_h),
                 self.unit,
                 percent_said(share)
             );
             facts.push(("reached their time limit", used));
         }
         facts
+    }
+
+    /// `54.8 % of it is of 4 attempts that reached their time limit`; `None` if none did.
+    pub(super) fn at_limit(&self) -> Option<String> {
+        let limits = self.limits.as_ref()?;
+        (0 < limits.reached && 0.0 < limits.used_cpu_h).then(|| {
+            let attempts = counted(limits.reached, "attempt");
+            let share = percent_said(limits.reached_cpu_h / limits.used_cpu_h);
+            format!("{share} of it is of {attempts} that reached their time limit")
+        })
     }
 
     /// Its jobs by size; empty if they are not known.
@@ -114,13 +125,15 @@ mod tests {
         let facts = [
             ("jobs", "45"),
             ("median time limit", "2 h"),
-            ("used of time limits x CPU", "25.0 %"),
+            (USED_OF_LIMITS, "25.0 %"),
             (
                 "reached their time limit",
                 "4 of 45 attempts, with 110 processor-h (55.0 % of the CPU time)",
             ),
         ];
         assert_eq!(own.facts(), facts.map(|(name, said)| (name, said.to_owned())));
+        let lead = "55.0 % of it is of 4 attempts that reached their time limit";
+        assert_eq!(own.at_limit().as_deref(), Some(lead));
         assert!(own.table().contains(">90 s<"), "{}", own.table());
         assert_eq!(
             (Partition::default().facts(), Partition::default().table()),
