@@ -34,6 +34,7 @@ pub(crate) mod assumed;
 mod build;
 mod classes;
 mod compared;
+mod crossed;
 mod drawing;
 mod early;
 mod fading;

@@ -108,7 +108,7 @@ impl Open {
         let rows = [
             self.last.row("all, by their last event (bars and flow above)"),
             self.plain.row(
-                "those with the sequence 01, or that wait for the first attempt (the table above)",
+                "those with the sequence 01, or that wait for the first attempt (two columns of the table above)",
             ),
             self.closed.row("those of jobs that have ended (CPU time closes them with the job)"),
             self.going_on

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::ReportError;
 use super::assumed::{Assumed, recorded, unrecorded, with_requests};
+use super::crossed;
 use super::early::{incomplete_in_short, whole_rows};
 use super::findings::{answer, nothing, parts, question};
 use super::fitted::fitted;
@@ -103,10 +104,8 @@ fn two_ways(shown: &[Shown<'_>]) -> &'static str {
     };
     let has_both = shown.iter().any(|(_, result)| is_both(result));
     if has_both {
-        "<p class=\"source\">Charts of jobs and tasks count by the last event, and so do sentences that say \
-        it. Tables go by the exact sequence of events: 014 finished, 013 failed, 015 killed, 01 running; of \
-        any other sequence they say what it was, and the files call it \"other\". CPU time goes by the \
-        outcome of the job, by the same sequences, whatever became of its tasks.</p>\n"
+        "<p class=\"source\">Jobs and tasks are counted by their last event. CPU time goes by the outcome of \
+        the job, by its exact sequence of events, whatever became of its tasks.</p>\n"
     } else {
         ""
     }
@@ -253,6 +252,7 @@ fn section(
     if let Some(said) = answer(kind, result) {
         body.push_str(&in_sentences(&said));
     }
+    body.push_str(&crossed::of_killed_jobs(result, all));
     let scope = result.scope(kind);
     let tables = assumed.without(&scope);
     if !tables.is_empty() {
@@ -299,6 +299,10 @@ fn all_tables(kind: &Kind<'_>, (result, all): (&Stored, &[Stored]), links: &Link
     let mut body = String::new();
     let (unrecorded, indices) = (unrecorded(result, kind.pages), of_indices(result));
     for table in in_order(result, kind).filter_map(|table| recorded(table, &unrecorded)) {
+        if let Some(both) = crossed::in_place_of(result, &table) {
+            body.push_str(&both);
+            continue;
+        }
         let table = with_requests(&table, result.whole.source.as_deref());
         let table = with_parts(result, &table);
         let table = with_other_named(result, &table, all);

@@ -72,7 +72,7 @@ pub(super) fn bars(
         .map(|(label, outcome, amount)| Bar {
             tone: outcome_tone(&outcome),
             note: sentences::label(share(amount)),
-            label,
+            label: if label == "running" { "still running".to_owned() } else { label },
             value: amount / per,
         })
         .collect();

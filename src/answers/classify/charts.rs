@@ -42,7 +42,13 @@ fn bars_by_last_event(answer: &ClassifyAnswer) -> Option<Vec<Bar>> {
     if !answer.is_counted_in_two_ways() {
         return None;
     }
-    let all = answer.endings().into_iter().map(|Ending { outcome, count, share, .. }| {
+    // In the order of other charts of outcomes.
+    let mut endings = answer.endings();
+    let place = |ending: &Ending| {
+        Classes::Terminal.outcomes().iter().position(|known| *known == ending.outcome)
+    };
+    endings.sort_by_key(place);
+    let all = endings.into_iter().map(|Ending { outcome, count, share, .. }| {
         let mut bar = bar(flow::shown(outcome).to_owned(), outcome, count, share);
         bar.note.push_str(&courses(answer, outcome));
         bar
