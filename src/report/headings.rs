@@ -6,7 +6,7 @@
 use crate::digits::lasting;
 
 /// Headings that do not follow from the words of a name.
-const KNOWN: [(&str, &str); 99] = [
+const KNOWN: [(&str, &str); 100] = [
     ("among", "among the settings of"),
     ("asked_cpu_h", "CPU (h) that limits allow"),
     ("at_least", "lower bounds"),
@@ -51,10 +51,10 @@ const KNOWN: [(&str, &str); 99] = [
     ("is_on_front", "on the front"),
     ("is_shift", "hour of change"),
     ("is_straggler", "straggler"),
-    ("jobs_ended", "jobs started and ended"),
+    ("jobs_ended", "ended"),
     ("jobs_helped", "jobs that end sooner"),
     ("jobs_hurt", "jobs that end later"),
-    ("jobs_with_wait", "submitted and started in the window"),
+    ("jobs_with_wait", "started"),
     ("known_intervals", "intervals in which it is known"),
     ("largest_destroyed_share", "largest job's share of the destroyed CPU"),
     ("largest_earlier_share", "largest job's share of the saved time"),
@@ -105,6 +105,7 @@ const KNOWN: [(&str, &str); 99] = [
     ("used_cpu_h", "CPU (h) while running"),
     ("user_share", "of this user"),
     ("utilisation", "CPU requested until the last end"),
+    ("waited_longer_than", "similar jobs of others that waited less"),
     ("won", "copies that end first"),
 ];
 

@@ -26,7 +26,7 @@ use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
 use crate::answers::study::Topic;
 use crate::answers::sweep::{SweepAnswer, SweepSettings, lost_jobs};
-use crate::answers::{fairness, list, replay, sweep};
+use crate::answers::{fairness, list, load, replay, sweep};
 use crate::results::kind::{Kind, Pages};
 use crate::results::{Picture, Stored, Table};
 
@@ -181,17 +181,19 @@ fn is_same(one: &Stored, other: &Stored) -> bool {
     })
 }
 
+/// Whether a chart is folded: one that does not answer the question of its page.
+fn is_folded(kind: &Kind<'_>, file: &str) -> bool {
+    let is_index = kind.pages == Some(Pages::Users) && !file.contains(fairness::charts::SHARES);
+    let is_of_machines = kind.name == load::KIND.name && file.ends_with("-machines");
+    is_index || is_of_machines || kind.folded.contains(&file)
+}
+
 /// The charts of a result, with the headings of its parts. The tables are listed above them.
 fn figures(kind: &Kind<'_>, result: &Stored, scope: &str) -> Result<String, ReportError> {
     let end = format!("Tables: {scope}.");
     let mut said: Vec<String> = Vec::new();
     let (mut html, mut part) = (String::new(), None);
-    // Of fairness, the shares of users are shown, and indices folded.
-    let is_index = |chart: &Picture<'_>| {
-        kind.pages == Some(Pages::Users) && !chart.file.contains(fairness::charts::SHARES)
-    };
-    let is_folded =
-        |chart: &Picture<'_>| kind.folded.contains(&chart.file) || is_index(chart);
+    let is_folded = |chart: &Picture<'_>| is_folded(kind, chart.file);
     let (folded, shown): (Vec<Picture<'_>>, Vec<Picture<'_>>) =
         result.charts().into_iter().partition(is_folded);
     for chart in shown {

@@ -314,9 +314,10 @@ fn found(
         }
         None => format!("{average} of {what}"),
     };
+    let gap = if averaged(loaded).is_empty() { "" } else { " (with the hatched time)" };
     let length = loaded.plan.interval.words();
     Some(format!(
-        "On average {average}; in the fullest {} {}. ",
+        "On average {average}{gap}; in the fullest {} {}. ",
         length
             .split_once(' ')
             .filter(|(one, _)| ["a", "an"].contains(one))
@@ -348,7 +349,7 @@ fn tasks(loaded: &Loaded) -> Chart {
     });
     let most = match most.collect::<Vec<String>>().as_slice() {
         [running, waiting] => {
-            format!("At most {running} and {waiting}, which is drawn on top of it")
+            format!("At most {running} and {waiting} (on top)")
         }
         one => format!("At most {}", one.concat()),
     };

@@ -125,17 +125,17 @@ fn chart_of(sizes: &Sizes, with_waits: bool) -> Chart {
 }
 
 /// The name of a class of requests for readers, in millions or billions if it is large; bytes are in
-/// a unit of which there is one or more: `0.954 to 9.54 GiB` for `1000000 to 10000000` KiB.
+/// round numbers of a unit of which there is one or more: `1 to 10 GB` for `1000000 to 10000000` KiB,
+/// which is 2.4 % more.
 pub(crate) fn of_request(name: &str, unit: &'static str) -> String {
     let units = table::several(unit);
     let Some((from, to)) = name.split_once(" to ") else { return format!("{name} {units}") };
     let (Ok(from), Ok(to)) = (from.parse::<f64>(), to.parse::<f64>()) else {
         return format!("{name} {units}");
     };
-    let (larger, per_larger) = super::units::in_words(unit, to);
-    if 1.0 < per_larger {
-        let shown = |value: f64| digits::three_digits(value / per_larger);
-        return format!("{} to {} {larger}", shown(from), shown(to));
+    if let Some((unit, per)) = super::units::in_thousands(unit, to) {
+        let shown = |value: f64| digits::three_digits(value / per);
+        return format!("{} to {} {unit}", shown(from), shown(to));
     }
     let names = [(1e9, " billion"), (1e6, " million"), (1.0, "")];
     let (per, name) = names.into_iter().find(|name| name.0 <= to).unwrap_or((1.0, ""));
@@ -157,6 +157,8 @@ struct Measure {
     meaning: &'static str,
     /// Whether it is a time in seconds, which is drawn in a unit that suits the largest value.
     is_time: bool,
+    /// Values whose ratio is below this look the same.
+    alike: f64,
     tone: Tone,
 }
 
@@ -169,6 +171,7 @@ const JOBS: Measure = Measure {
     said: None,
     meaning: "",
     is_time: false,
+    alike: 1.05,
     tone: Tone::Ink,
 };
 
@@ -180,6 +183,7 @@ const RUN: Measure = Measure {
     said: Some("Median run times"),
     meaning: "",
     is_time: true,
+    alike: 1.05,
     tone: Tone::Blue,
 };
 
@@ -202,6 +206,8 @@ const SLOWDOWN: Measure = Measure {
     meaning: " Bounded slowdown: time from the submission to the end, divided by the run time (at least 10 s); \
         at least 1; of all jobs that started and ended, whatever their outcome.",
     is_time: false,
+    // All about 1: nothing was slowed down.
+    alike: 1.25,
     tone: Tone::Green,
 };
 
@@ -263,7 +269,7 @@ impl Measure {
             found,
             column,
             meaning,
-            is_alike: are_alike(all(self.of)) && are_alike(all(self.most)),
+            is_alike: [self.of, self.most].into_iter().all(|of| are_alike(all(of), self.alike)),
         }
     }
 }
@@ -271,13 +277,12 @@ impl Measure {
 /// From this ratio of the largest to the smallest value on, an axis is logarithmic.
 const FAR_APART: f64 = 100.0;
 
-/// Whether the largest value is less than 5 % above the smallest: points would look the same.
-fn are_alike(values: impl Iterator<Item = f64>) -> bool {
-    const ALIKE: f64 = 1.05;
+/// Whether the largest value is less than `alike` times the smallest: points would look the same.
+fn are_alike(values: impl Iterator<Item = f64>, alike: f64) -> bool {
     let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
         (least.min(value), most.max(value))
     });
-    most < least * ALIKE || most == least
+    most < least * alike || most == least
 }
 
 /// The class with most jobs: `Most are jobs of 5 to 16 tasks: 11,581 of 11,704 jobs. `; empty for
@@ -305,8 +310,8 @@ mod tests {
     fn large_sizes_are_said_in_words() {
         for (name, unit, said) in [
             ("1000000 to 10000000", "processor", "1 to 10 million processors"),
-            ("1000000 to 10000000", "KiB", "0.954 to 9.54 GiB"),
-            ("1000 to 10000", "KiB", "0.977 to 9.77 MiB"),
+            ("1000000 to 10000000", "KiB", "1 to 10 GB"),
+            ("1000 to 10000", "KiB", "1 to 10 MB"),
             ("100 to 1000", "KiB", "100 to 1,000 KiB"),
             ("0.01 to 0.1", "NCU", "0.01 to 0.1 NCU"),
             ("0.0000001 to 0.000001", "NMU", "10⁻⁷ to 10⁻⁶ NMU"),

@@ -31,7 +31,8 @@ pub(super) fn is_share(column: &str) -> bool {
     let is_of_whole = |word: &str| {
         matches!(word, "share" | "chance" | "precision" | "recall" | "accuracy" | "utilisation")
     };
-    matches!(column, "false_positive_rate" | "budget") || column.split('_').any(is_of_whole)
+    matches!(column, "false_positive_rate" | "budget" | "waited_longer_than")
+        || column.split('_').any(is_of_whole)
 }
 
 /// Columns of measures between 0 and 1 that are no shares of a whole.
