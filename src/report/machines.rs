@@ -13,8 +13,11 @@ use super::early::whole_from;
 use super::gantt::Bars;
 use super::html::{self, Cell, Page};
 use super::links::{Links, file_of_machine};
-use super::text::{clock, escape, figure_text, is_date, lasting};
-use crate::answers::machines::{JobThere, LoadedHours, MachineDetail, MachineDetails, OutageSpan};
+use super::text::{clock, escape, figure_text, is_date, lasting, percent_said};
+use crate::answers::account::{self, AccountAnswer};
+use crate::answers::machines::{
+    JobThere, LoadedHours, MachineDetail, MachineDetails, MachinesAnswer, OutageSpan,
+};
 use crate::charts::{
     Area, AreaChart, Chart, DAYS_OF_TRACE, GanttChart, GanttSpan, HOURS_OF_TRACE, Tone, svg_of,
 };
@@ -36,6 +39,26 @@ pub(super) fn pages(result: &Stored, all: &[Stored], within: &'static str) -> Ve
         .whole_from(whole_from(all));
     let page = |own: &MachineDetail| page(result, own, (*load, &missing), &links, within);
     machines.par_iter().map(page).collect()
+}
+
+/// Which part of all CPU time attempts ran for that were evicted or killed with their machine; empty
+/// for other results, or if it is not known.
+pub(super) fn ended_with_machines(result: &Stored, all: &[Stored]) -> String {
+    let is_studied = result.name == crate::answers::machines::KIND.name;
+    let ran = is_studied.then(|| result.found::<MachinesAnswer>()).flatten();
+    let total = all.iter().find(|own| own.name == account::KINDS[0].name);
+    let total = total.and_then(Stored::found::<AccountAnswer>);
+    let said = ran.zip(total).and_then(|(own, account)| {
+        let (ran, total_s) = (own.ran.as_ref()?, account.total.filter(|total_s| 0.0 < *total_s)?);
+        let ended =
+            ran.rows.iter().filter(|row| matches!(row.ended.as_str(), "evicted" | "killed"));
+        let ended_s: f64 = ended.map(|row| row.cpu_s).sum();
+        let is_same = account.unit == own.unit && 0.0 < ended_s;
+        is_same.then(|| percent_said(ended_s / total_s))
+    });
+    said.map_or_else(String::new, |share| {
+        format!("<p>What was evicted or killed with its machine had run for {share} of all CPU time.</p>\n")
+    })
 }
 
 /// When what is drawn of a machine is not in the log.

@@ -255,6 +255,7 @@ fn section(
         body.push_str(&in_sentences(&said));
     }
     body.push_str(&crossed::of_killed_jobs(result, all));
+    body.push_str(&super::machines::ended_with_machines(result, all));
     let scope = result.scope(kind);
     let tables = assumed.without(&scope);
     if !tables.is_empty() {

@@ -257,9 +257,14 @@ impl MachinesAnswer {
     /// How many attempts were evicted when their machine left.
     fn evicted(&self) -> Option<String> {
         let ran = self.ran.as_ref()?;
-        let evicted = ran.rows.iter().find(|row| row.ended == "evicted" && 0 < row.attempts)?;
+        let of = |end: &str| ran.rows.iter().find(|row| row.ended == end && 0 < row.attempts);
+        let evicted = of("evicted")?;
+        let killed = of("killed").map_or_else(String::new, |killed| {
+            let count = grouped(killed.attempts);
+            format!(", and {count} killed after {} {}", six_digits(killed.cpu_s), self.unit)
+        });
         Some(format!(
-            ". In the time for which tasks are loaded, {} evicted with their machine after {} {}",
+            ". In the time for which tasks are loaded, {} evicted with their machine after {} {}{killed}",
             match evicted.attempts {
                 1 => "1 attempt was".to_owned(),
                 some => format!("{} attempts were", grouped(some)),
@@ -342,7 +347,8 @@ mod tests {
             "usual_length": {"from_s": 960.0, "to_s": 1_050.0, "length_share": 0.21},
             "away_most": {"machines": 213, "at_s": 2_160_000.0},
             "together_most": {"machines": 22, "start_s": 1_425_600.0, "length_s": 4.0},
-            "ran": {"rows": [{"ended": "evicted", "attempts": 2_249, "cpu_s": 2_497_895.0}]},
+            "ran": {"rows": [{"ended": "evicted", "attempts": 2_249, "cpu_s": 2_497_895.0},
+                {"ended": "killed", "attempts": 606, "cpu_s": 1_931_224.0}]},
         }))
         .unwrap();
         assert_eq!(
@@ -354,7 +360,7 @@ mod tests {
             trace. 13 times at least 3 machines left together, each within 1 s of the one before: at \
             most 22 within 4 s, 16.5 d after the start of the trace; 243 times two did, in part by \
             chance. In the time for which tasks are loaded, 2,249 attempts were evicted with \
-            their machine after 2,497,895 NCU-s."
+            their machine after 2,497,895 NCU-s, and 606 killed after 1,931,224 NCU-s."
         );
         assert!(!MachinesAnswer::default().sentence().contains("together"));
         let of = |large, count, machines| {

@@ -94,22 +94,20 @@ fn away_over_time(fleet: &Fleet) -> Chart {
     };
     let edges = (0..count).map(|idx| at.start_of(idx)).chain([at.end_of(count - 1)]);
     let most = most_away(&fleet.outages, fleet.end_us).map_or_else(String::new, |most| {
-        format!(
-            ", so that a short peak is lower: at most {} were away at once",
-            digits::grouped(most.machines)
-        )
+        let most = digits::grouped(most.machines);
+        format!(", so that a short peak is lower: at most {most} were away at once")
     });
     Chart::Areas(AreaChart {
         title: "Machines that are away".to_owned(),
         caption: format!(
-            "{} of {} machines were away at least once, {} times in total; {} had not come back \
-            when the trace ended. Each column is the mean of {}{most}. Machines that were away when the \
+            "Each column is the mean of {}{most}. {} of {} machines were away at least once, {} times in \
+            total; {} had not come back when the trace ended. Machines that were away when the \
             trace began are not known before they come back, so that the first days are too low.",
+            digits::lasting(at.length_s(0)),
             digits::grouped(fleet.machines_down),
             digits::grouped(fleet.machines),
             digits::grouped(fleet.outages.len() as u64),
             digits::grouped((fleet.outages.len() - fleet.lengths_us().len()) as u64),
-            digits::lasting(at.length_s(0)),
         ),
         x_axis: DAYS_OF_TRACE.to_owned(),
         y_axis: "machines".to_owned(),
@@ -150,17 +148,19 @@ fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]
             let time = from * (to / from).powf(f64::from(idx) / f64::from(POINTS));
             (time, fit.share_after(time))
         };
-        lines.push(Line {
-            name: format!("Weibull, {name}"),
-            points: (0..=POINTS).map(at).collect(),
-            band: Vec::new(),
-            tone: if *tone == Tone::Blue { Tone::Sky } else { Tone::Orange },
-            stroke: Stroke::Straight,
-        });
         let apart = fit.farthest(points).filter(|(apart, _)| MISFIT <= *apart);
+        if apart.is_none() {
+            lines.push(Line {
+                name: format!("Weibull, {name}"),
+                points: (0..=POINTS).map(at).collect(),
+                band: Vec::new(),
+                tone: if *tone == Tone::Blue { Tone::Sky } else { Tone::Orange },
+                stroke: Stroke::Straight,
+            });
+        }
         let apart = apart.map_or_else(String::new, |(apart, at_s)| {
-            let at = digits::lasting(at_s);
-            format!(", which does not fit: {} away from the curve at {at}", percent(apart))
+            let (at, apart) = (digits::lasting(at_s), percent(apart));
+            format!(", which does not fit and is not drawn: {apart} away from the curve at {at}")
         });
         said.push(format!(
             "{}: {} of {} censored (they last beyond the end of the trace), Weibull shape {} ({} to {}){apart}",
