@@ -32,8 +32,12 @@ pub(super) fn whole_rows(table: &Table, results: &[Stored]) -> Option<(Table, St
     let (from_s, when) = whole_from(results).filter(|_| 2 * FOLDED_ROWS < table.row_count)?;
     let place =
         table.header.iter().position(|name| ["start_s", "time_s"].contains(&name.as_str()))?;
+    // An interval of episodes that contains the instant is counted there.
+    let end = table.header.iter().position(|name| name == "end_s");
+    let end = end.filter(|_| table.file == "episodes-intervals.csv");
     let is_before = |row: &Vec<String>| {
-        row.get(place).and_then(|cell| cell.parse::<f64>().ok()).is_some_and(|at_s| at_s < from_s)
+        let at_s = row.get(end.unwrap_or(place)).and_then(|cell| cell.parse::<f64>().ok());
+        at_s.is_some_and(|at_s| at_s < from_s || end.is_some() && at_s <= from_s)
     };
     let (before, rows): (Vec<_>, Vec<_>) = table.rows.iter().cloned().partition(is_before);
     let own = Table { rows, row_count: table.row_count - before.len(), ..table.clone() };

@@ -237,6 +237,24 @@ fn drawn(
     html::figure(Picture { caption: &caption, ..chart }, result, "", false)
 }
 
+/// The heading of a result, and its question unless the heading asks the same. If the heading is the
+/// title of the page, the question takes its place.
+fn headed(result: &Stored, heading: &str) -> String {
+    let said = caption(&result.name);
+    // A heading may ask the same in other words.
+    let is_said = |asks: &&str| asks.trim_end_matches('?').replace(" do ", " ") == said;
+    let asks = question(result).filter(|asks| !is_said(asks)).map(escape);
+    let is_title = list::topics().into_iter().any(|topic| topic.title == said);
+    let name = &result.name;
+    match asks {
+        Some(asks) if is_title => format!("<section>\n<h2 id=\"{name}\">{asks}</h2>\n"),
+        Some(asks) => {
+            format!("<section>\n<h2 id=\"{name}\">{heading}</h2>\n<p class=\"asks\">{asks}</p>\n")
+        }
+        None => format!("<section>\n<h2 id=\"{name}\">{heading}</h2>\n"),
+    }
+}
+
 /// A result on its page: question, answer, picture, table, and how it was computed.
 fn section(
     kind: &Kind<'_>,
@@ -244,13 +262,7 @@ fn section(
     (links, assumed): (&Links, &Assumed),
 ) -> Result<String, ReportError> {
     let heading = escape(&of_result(result, &caption(&result.name)));
-    let mut body = format!("<section>\n<h2 id=\"{}\">{heading}</h2>\n", result.name);
-    let heading = caption(&result.name);
-    // A heading may ask the same in other words.
-    let is_said = |asks: &&str| asks.trim_end_matches('?').replace(" do ", " ") == heading;
-    if let Some(asks) = question(result).filter(|asks| !is_said(asks)) {
-        let _ = writeln!(body, "<p class=\"asks\">{}</p>", escape(asks));
-    }
+    let mut body = headed(result, &heading);
     if let Some(said) = answer(kind, result) {
         body.push_str(&in_sentences(&said));
     }
@@ -330,6 +342,7 @@ fn all_tables(kind: &Kind<'_>, (result, all): (&Stored, &[Stored]), links: &Link
         let title = kind.title_of_table(stem).map_or_else(|| caption(stem), str::to_owned);
         let caption = of_result(result, &title);
         let caption = months::with_late(result, table, caption);
+        let caption = of_all_episodes(result, table, caption);
         if result.name == sweep::KIND.name && table.file == "sweep.csv" {
             let answer = result.found::<SweepAnswer>();
             let about = answer.map_or(("", ""), |own| (&*own.unit, lost_jobs(&own.total_cpu)));
@@ -349,6 +362,20 @@ fn all_tables(kind: &Kind<'_>, (result, all): (&Stored, &[Stored]), links: &Link
         body.push_str(whole.as_ref().map_or("", |(_, note)| note.as_str()));
     }
     body
+}
+
+/// `Episodes, 23 of 48: the largest of each kind`, if not all are in the table.
+fn of_all_episodes(result: &Stored, table: &Table, caption: String) -> String {
+    let kinds = result.tables.iter().find(|own| own.file == "episodes-kinds.csv");
+    let kinds = kinds.filter(|_| table.file == "episodes.csv");
+    let all = kinds.and_then(|kinds| {
+        let place = kinds.header.iter().position(|column| column == "episodes")?;
+        kinds.rows.iter().map(|row| row.get(place)?.parse::<usize>().ok()).sum::<Option<usize>>()
+    });
+    match all.filter(|all| table.row_count < *all) {
+        Some(all) => format!("{caption}, {} of {all}: the largest of each kind", table.row_count),
+        None => caption,
+    }
 }
 
 /// The tables of a result: the main one, unless it comes last, and the others in the order of their
@@ -484,6 +511,20 @@ mod tests {
         );
         assert_eq!(unsaid(&format!("{long}."), &mut said), "Otherwise as above.");
         assert_eq!(unsaid("", &mut said), "");
+    }
+
+    #[test]
+    fn a_table_says_of_how_many_episodes_it_is() {
+        let kinds = Table {
+            file: "episodes-kinds.csv".to_owned(),
+            ..table(&["what", "episodes"], &[&["a", "2"], &["b", "5"]])
+        };
+        let own = Table { file: "episodes.csv".to_owned(), ..table(&["what"], &[&["a"], &["b"]]) };
+        let mut result = Stored::of(crate::results::envelope::Envelope::default());
+        result.tables = vec![kinds];
+        let said = |table: &Table| of_all_episodes(&result, table, "Episodes".to_owned());
+        assert_eq!(said(&own), "Episodes, 2 of 7: the largest of each kind");
+        assert_eq!(said(&Table { row_count: 7, ..own }), "Episodes");
     }
 
     fn table(header: &[&str], rows: &[&[&str]]) -> Table {

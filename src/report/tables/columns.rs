@@ -331,7 +331,6 @@ pub(super) fn sorted_by(table: &Table) -> &'static [&'static str] {
         "detect.csv" => &["earlier_share", "f1"],
         "predict.csv" => &["auc"],
         "jobs.csv" => &["requested_cpu", "running_s"],
-        "episodes.csv" => &["times_the_mean"],
         _ => &[],
     }
 }

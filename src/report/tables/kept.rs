@@ -1,5 +1,7 @@
 //! Which rows and columns of a table are shown, and in which units.
 
+use std::collections::BTreeMap;
+
 use super::columns::{
     LOWER_BOUNDS, ON_FRONT, UNIT, UNNOTED, VARIANCE, beside, columns_kept, counts_no_waits,
     heading_in, is_bare, is_beside, is_in_file_only, is_name, is_on_page, is_shown_above, is_unit,
@@ -142,11 +144,42 @@ pub(super) fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
 /// Sorts the rows like the chart of the page.
 fn sort(table: &Table, rows: &mut [&[String]]) {
     let place = |name: &&str| table.header.iter().position(|known| known == name);
+    if let Some(idx) = place(&"what").filter(|_| table.file == EPISODES) {
+        by_kind(rows, idx, place(&"share"));
+        return;
+    }
     for idx in sorted_by(table).iter().rev().filter_map(place) {
         let value = |row: &[String]| row.get(idx).and_then(|text| text.parse().ok());
         let value = |row: &[String]| -> f64 { value(row).unwrap_or(0.0) };
         rows.sort_by(|one, other| value(other).total_cmp(&value(one)));
     }
+}
+
+/// The table of episodes.
+const EPISODES: &str = "episodes.csv";
+
+/// Sorts episodes by kind, that with the largest share of its events first and machines last, and by
+/// share within each kind.
+fn by_kind(rows: &mut [&[String]], what: usize, share: Option<usize>) {
+    let share = |row: &[String]| -> f64 {
+        let text = share.and_then(|idx| row.get(idx));
+        text.and_then(|text| text.parse().ok()).unwrap_or(0.0)
+    };
+    let kind = |row: &[String]| row.get(what).cloned().unwrap_or_default();
+    let mut largest: BTreeMap<String, f64> = BTreeMap::new();
+    for row in rows.iter() {
+        let most = largest.entry(kind(row)).or_default();
+        *most = most.max(share(row));
+    }
+    let is_of_machines = |row: &[String]| kind(row).starts_with("machines");
+    rows.sort_by(|one, other| {
+        let of_kind = |row: &[String]| largest.get(&kind(row)).copied().unwrap_or(0.0);
+        is_of_machines(one)
+            .cmp(&is_of_machines(other))
+            .then(of_kind(other).total_cmp(&of_kind(one)))
+            .then(kind(one).cmp(&kind(other)))
+            .then(share(other).total_cmp(&share(one)))
+    });
 }
 
 /// The rows without the one for all outcomes, if there is only one outcome and its row is the same.
@@ -212,4 +245,25 @@ pub(super) fn says_nothing(header: &[String], row: &[String]) -> bool {
     let is_zero = |cell: &str| cell.parse::<f64>().map(|number| number == 0.0);
     let has_zero = cells.clone().any(|(_, cell)| is_zero(cell) == Ok(true));
     has_zero && cells.all(|(_, cell)| is_zero(cell) != Ok(false) && cell != "true")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn episodes_are_sorted_by_kind_and_share() {
+        let row = |what: &str, share: &str| vec![what.to_owned(), share.to_owned()];
+        let all = [
+            row("machines left", "0.9"),
+            row("tasks killed", "0.2"),
+            row("tasks failed", "0.1"),
+            row("tasks failed", "0.4"),
+            row("tasks killed", "0.3"),
+        ];
+        let mut rows: Vec<&[String]> = all.iter().map(Vec::as_slice).collect();
+        by_kind(&mut rows, 0, Some(1));
+        let shares: Vec<&str> = rows.iter().map(|row| row[1].as_str()).collect();
+        assert_eq!(shares, ["0.4", "0.1", "0.3", "0.2", "0.9"]);
+    }
 }
