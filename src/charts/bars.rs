@@ -31,6 +31,8 @@ pub struct Bar {
     pub note: String,
     /// Colour.
     pub tone: Tone,
+    /// The last part of its length, in another colour; not on a logarithmic axis.
+    pub part: Option<(f64, Tone)>,
 }
 
 /// The widest name that is placed beside its bar, as a share of the picture; wider names are placed
@@ -123,6 +125,10 @@ pub(super) fn draw(chart: &BarChart, scale: Scale, canvas: &mut Canvas) {
         let apart = match scale {
             Scale::Linear | Scale::Root => {
                 canvas.fill((left, from), (end - left, high), bar.tone.ink());
+                if let Some((part, tone)) = bar.part.filter(|(part, _)| 0.0 < *part) {
+                    let start = frame.at((bar.value - part).max(0.0), 0.0).0;
+                    canvas.fill((start, from), (end - start, high), tone.ink());
+                }
                 0.5 * size
             }
             // A logarithmic axis has no zero at which a bar could begin: only its end means something.
@@ -178,6 +184,7 @@ mod tests {
                     value,
                     note: String::new(),
                     tone: Tone::Blue,
+                    part: None,
                 })
                 .collect(),
         };

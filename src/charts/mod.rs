@@ -357,6 +357,7 @@ mod own_tests {
             value: 1.0,
             note: "</g>\n".to_owned(),
             tone: Tone::Blue,
+            part: None,
         };
         let text = String::new;
         let bars = BarChart { title: text(), caption: text(), value_axis: text(), bars: vec![bar] };

@@ -105,6 +105,7 @@ fn bars() -> impl Strategy<Value = Chart> {
         value,
         note,
         tone,
+        part: None,
     });
     (words(), words(), words(), prop::collection::vec(bar, 0..9)).prop_map(
         |(title, caption, value_axis, bars)| {
@@ -320,6 +321,7 @@ fn one_of_each() -> Vec<Chart> {
         value,
         note: "1,000 (50.0 %)".into(),
         tone: outcome_tone(label),
+        part: None,
     };
     let bars = Chart::Bars(BarChart {
         title: "Title".into(),

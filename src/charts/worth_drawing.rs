@@ -111,6 +111,7 @@ mod tests {
             value: *value,
             note: String::new(),
             tone: Tone::Blue,
+            part: None,
         };
         let text = String::new;
         let bars = values.iter().map(bar).collect();

@@ -137,6 +137,7 @@ mod tests {
             value: 1.0,
             note: "1".to_owned(),
             tone: outcome_tone("finished"),
+            part: None,
         };
         let text = String::new;
         let chart =
@@ -188,6 +189,7 @@ mod tests {
             value: 1.0,
             note: note.to_owned(),
             tone: Tone::Blue,
+            part: None,
         };
         let whole = |title: &str, caption: &str| {
             svg_of(&Chart::Bars(BarChart {

@@ -353,7 +353,7 @@ fn by_user(of: &Of<'_>, machine: &MachineUsage) -> Option<Chart> {
     }
     let bar = |label: String, cpu_s: f64, tone: Tone| {
         let share = cpu_s / machine.cpu_s;
-        Bar { label, value: 100.0 * share, note: share_text(Some(share)), tone }
+        Bar { label, value: 100.0 * share, note: share_text(Some(share)), tone, part: None }
     };
     let name = |user: &Option<String>| short(user_name(user.as_deref().unwrap_or(NOBODY)));
     let bars = named.iter().map(|(user, cpu_s)| bar(name(user), *cpu_s, Tone::Blue));

@@ -197,6 +197,7 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
                 value: *count as f64,
                 note: grouped(*count),
                 tone: outcome_tone(name),
+                part: None,
             })
             .collect(),
     };

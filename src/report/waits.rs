@@ -242,6 +242,7 @@ impl Waits {
                 value: 100.0 * longer,
                 note: format!("{}{wait}, {} of the use", percent(*longer), percent(*share)),
                 tone: if Self::LONGER <= *longer { Tone::Orange } else { Tone::Blue },
+                part: None,
             }
         };
         let bars: Vec<Bar> = compared.iter().take(Self::BARS_MAX).map(bar).collect();

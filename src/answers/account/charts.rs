@@ -74,6 +74,7 @@ pub(super) fn bars(
             note: sentences::label(share(amount)),
             label: if label == "running" { "still running".to_owned() } else { label },
             value: amount / per,
+            part: None,
         })
         .collect();
     Chart::Bars(BarChart {

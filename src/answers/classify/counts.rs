@@ -59,6 +59,7 @@ pub(super) fn bar(label: String, outcome: &str, count: u64, share: f64) -> Bar {
         value: count as f64,
         note: format!("{} ({})", grouped(count), sentences::label(share)),
         tone: outcome_tone(outcome),
+        part: None,
     }
 }
 

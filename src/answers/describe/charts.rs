@@ -177,7 +177,7 @@ pub(crate) fn count_bars(parts: &[&(Part, Counted)], question: Question, edges: 
         let count = values.count(is_in);
         let share = count as f64 / all.max(1) as f64;
         let note = format!("{}, {}", percent(share), digits::grouped(count));
-        Bar { label, value: 100.0 * share, note, tone: Tone::Blue }
+        Bar { label, value: 100.0 * share, note, tone: Tone::Blue, part: None }
     };
     let bars: Vec<Bar> = (0..BINS.len()).map(bin).collect();
     let is_drawn = |bar: &Bar| 0.0 < bar.value;

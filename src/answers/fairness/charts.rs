@@ -76,6 +76,7 @@ fn shares(found: &Found, users: &[UserUsage]) -> Option<Chart> {
         value: 100.0 * share,
         note: percent(share),
         tone,
+        part: None,
     };
     let mut bars: Vec<Bar> = named
         .iter()

@@ -138,6 +138,7 @@ pub(super) fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
             value: *dispersion,
             note: digits::three_digits(*dispersion),
             tone: Tone::Blue,
+            part: None,
         });
         let chart = BarChart {
             title: "How bursty submissions are".to_owned(),

@@ -60,19 +60,36 @@ fn by_account(months: &Months) -> BarChart {
         value: hours(sums.used.cpu),
         note: percent(sums.used.cpu.share_of(all)),
         tone: Tone::Blue,
+        part: wasted(sums),
     });
     let bars: Vec<Bar> = bars.collect();
     BarChart {
         title: format!("CPU time by {}", months.noun()),
         caption: format!(
             "{found}{}The {} with most CPU time, of {} in total; the text at a bar is the share of all CPU \
-            time.",
+            time{}.",
             covered(months),
             counted(bars.len() as u64, months.noun()),
             grouped(accounts.len() as u64),
+            red_end(&bars),
         ),
         value_axis: format!("CPU time ({})", months.units[1]),
         bars,
+    }
+}
+
+/// The end of a bar: the CPU time of attempts that did not finish.
+fn wasted(sums: &Sums) -> Option<(f64, Tone)> {
+    let wasted = hours(sums.wasted.cpu);
+    (0.0 < wasted).then_some((wasted, Tone::Vermilion))
+}
+
+/// What the end of a bar means, if any bar has one.
+fn red_end(bars: &[Bar]) -> &'static str {
+    if bars.iter().any(|bar| bar.part.is_some()) {
+        "; the red end of a bar is of attempts that did not finish"
+    } else {
+        ""
     }
 }
 
@@ -110,6 +127,7 @@ fn by_month(months: &Months) -> BarChart {
                 None => String::new(),
             },
             tone: tone(name),
+            part: None,
         }));
         drawn = drawn.max(bars.len() - before);
     }
@@ -162,6 +180,7 @@ fn users(months: &Months) -> BarChart {
             None => String::new(),
         },
         tone: Tone::Blue,
+        part: wasted(&sums),
     });
     let mut bars: Vec<Bar> = bars.collect();
     let noted = if all_wasted == CpuTime::ZERO {
@@ -171,7 +190,7 @@ fn users(months: &Months) -> BarChart {
         }
         ""
     } else {
-        "; the text at a bar is the share of its CPU time in attempts that did not finish"
+        "; the red end of a bar, and the text at it, is its CPU time in attempts that did not finish"
     };
     BarChart {
         title: "Users by CPU time".to_owned(),
@@ -185,18 +204,34 @@ fn users(months: &Months) -> BarChart {
     }
 }
 
-/// The queues and sizes with enough waits, and a sentence about the others; all if none has enough.
+/// The queues and sizes with enough waits, and a sentence about the others, which names the one that
+/// waited longest if it waited longer than all of these; all if none has enough.
 fn of_enough(all: Vec<(f64, &str, FateRow)>) -> (Vec<(f64, &str, FateRow)>, String) {
     let (enough, few): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(.., row)| WAITS_MIN <= row.jobs_with_wait);
-    match (enough.is_empty(), few.len()) {
-        (true, _) => (few, String::new()),
-        (false, 0) => (enough, String::new()),
-        (false, count) => {
-            let groups = counted(count as u64, "group");
-            (enough, format!(" Left out: {groups} of fewer than {WAITS_MIN} jobs."))
-        }
+    if enough.is_empty() || few.is_empty() {
+        return if enough.is_empty() { (few, String::new()) } else { (enough, String::new()) };
     }
+    let most = |rows: &[(f64, &str, FateRow)]| rows.iter().map(|row| row.0).fold(0.0, f64::max);
+    let longest = few.iter().max_by(|one, other| one.0.total_cmp(&other.0));
+    let longest = longest.filter(|row| most(&enough) < row.0);
+    let longest = longest.map_or_else(String::new, |(wait_s, queue, row)| {
+        format!(
+            ", among them {}, {}, where 95 % waited for at most {} ({})",
+            named("queue", queue),
+            processors(&row.name),
+            lasting(*wait_s),
+            counted(row.jobs_with_wait, "job"),
+        )
+    });
+    let groups = counted(few.len() as u64, "group");
+    let said = format!(" Left out: {groups} of fewer than {WAITS_MIN} jobs that started{longest}.");
+    (enough, said)
+}
+
+/// `5-16 processors`
+fn processors(size: &str) -> String {
+    format!("{size} {}", if size == "1" { "processor" } else { "processors" })
 }
 
 /// The 95 % quantile of waits by queue and size, the longest first.
@@ -206,11 +241,14 @@ fn waits(months: &Months) -> BarChart {
         rows.filter_map(|(queue, row)| Some((row.wait_s_p95?, queue, row))).collect();
     let (mut rows, left_out) = of_enough(all);
     rows.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let processors =
-        |size: &str| format!("{size} {}", if size == "1" { "processor" } else { "processors" });
+    let which = if left_out.is_empty() {
+        "The longest".to_owned()
+    } else {
+        format!("The longest of groups of {WAITS_MIN} jobs or more")
+    };
     let found = rows.first().map_or_else(String::new, |(wait_s, queue, row)| {
         format!(
-            "The longest: {} in {}, {}. ",
+            "{which}: {} in {}, {}. ",
             lasting(*wait_s),
             named("queue", queue),
             processors(&row.name)
@@ -227,6 +265,7 @@ fn waits(months: &Months) -> BarChart {
                 counted(row.jobs_with_wait, "job")
             ),
             tone: Tone::Blue,
+            part: None,
         })
     });
     BarChart {
@@ -241,14 +280,18 @@ fn waits(months: &Months) -> BarChart {
     }
 }
 
-/// The used share of time limits by queue, the largest requests first.
+/// The used share of time limits of the queues with the largest requests, the largest share first.
 fn limits(months: &Months) -> BarChart {
     let mut rows: Vec<(&String, &Limits)> = months.monthly.limits.iter().collect();
     rows.sort_by(|one, other| other.1.asked.cmp(&one.1.asked).then(one.0.cmp(other.0)));
     let sums = rows.iter().map(|(queue, own)| (queue.as_str(), hours(own.asked), hours(own.used)));
     let found = used_of_limits(&sums.collect::<Vec<_>>());
     let found = found.map_or_else(String::new, |said| format!("{said}. "));
-    let bars = rows.iter().take(BARS_SHOWN).filter_map(|(queue, limits)| {
+    let count = rows.len();
+    rows.truncate(BARS_SHOWN);
+    let share = |own: &Limits| own.used.share_of(own.asked).unwrap_or(0.0);
+    rows.sort_by(|one, other| share(other.1).total_cmp(&share(one.1)));
+    let bars = rows.iter().filter_map(|(queue, limits)| {
         Some(Bar {
             label: named("queue", queue),
             value: limits.used.share_of(limits.asked)? * 100.0,
@@ -261,14 +304,15 @@ fn limits(months: &Months) -> BarChart {
                 counted(limits.times_us.len() as u64, "attempt")
             ),
             tone: Tone::Blue,
+            part: None,
         })
     });
     BarChart {
         title: "How much of the time limits was used".to_owned(),
         caption: format!(
             "{found}Running time of the attempts that ended, as a share of their time limit, both times \
-            processors; queues with the largest requests first.{}",
-            at_most(rows.len(), "the first")
+            processors; the largest share first.{}",
+            at_most(count, "the largest requests,")
         ),
         value_axis: "used share of the request (%)".to_owned(),
         bars: bars.collect(),
@@ -313,11 +357,18 @@ mod tests {
     #[test]
     fn waits_of_a_few_jobs_are_left_out_unless_there_are_no_others() {
         let row = |wait_s: f64, jobs_with_wait: u64| {
-            (wait_s, "a", FateRow { jobs_with_wait, ..FateRow::default() })
+            let name = "17-64".to_owned();
+            (wait_s, "a", FateRow { name, jobs_with_wait, ..FateRow::default() })
         };
         let (kept, said) = of_enough(vec![row(9.0, 6), row(5.0, 10), row(7.0, 9)]);
         assert_eq!(kept.iter().map(|row| row.0).collect::<Vec<f64>>(), [5.0]);
-        assert_eq!(said, " Left out: 2 groups of fewer than 10 jobs.");
+        assert_eq!(
+            said,
+            " Left out: 2 groups of fewer than 10 jobs that started, among them a, 17-64 processors, where 95 % \
+            waited for at most 9 s (6 jobs)."
+        );
+        let (_, said) = of_enough(vec![row(9.0, 10), row(5.0, 9)]);
+        assert_eq!(said, " Left out: 1 group of fewer than 10 jobs that started.");
         let (kept, said) = of_enough(vec![row(9.0, 6)]);
         assert_eq!((kept.len(), said.as_str()), (1, ""));
     }

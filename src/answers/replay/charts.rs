@@ -322,6 +322,7 @@ fn responses(runs: &[Run], caption: &str) -> BarChart {
             lasting(spread.p99)
         ),
         tone: *tone,
+        part: None,
     });
     BarChart {
         title: "Response time of jobs under each policy".to_owned(),

@@ -48,7 +48,7 @@ fn bars(number: u64, question: &Question, rows: &[Row], title: String, caption: 
         };
         let tone = if question.is_answer(&row.measure) { Tone::Blue } else { Tone::Grey };
         // A bar shows the size only; the note has the sign.
-        Some(Bar { label, value: value.abs(), note: six_digits(value), tone })
+        Some(Bar { label, value: value.abs(), note: six_digits(value), tone, part: None })
     };
     Chart::Bars(BarChart {
         title,
