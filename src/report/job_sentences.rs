@@ -5,7 +5,7 @@
 
 use super::html;
 use super::job_cpu;
-use super::text::{escape, lasting, percent_said};
+use super::text::{escape, instant, is_date, lasting, percent_said};
 use crate::answers::sentences::Ends;
 use crate::answers::sweep::{JobDetail, JobRecord};
 use crate::digits::{counted, grouped};
@@ -29,6 +29,8 @@ fn outcome(job: &JobDetail, ends: Ends) -> String {
         "unknown" => "Its end is not known".to_owned(),
         other => format!("It was {other}"),
     };
+    let at = ended_at(job).map_or_else(String::new, |at| format!(" at {at}"));
+    let ended = ended + &at;
     if counted_as == by_end {
         return ended;
     }
@@ -69,11 +71,42 @@ fn recorded(record: &JobRecord) -> Vec<(&'static str, String)> {
     all.into_iter().flatten().collect()
 }
 
+/// When the job ended, s; `None` if it did not, or outside the trace.
+fn end_of(job: &JobDetail) -> Option<f64> {
+    let has_ended = !matches!(&*job.outcome_by_last_event, "running" | "pending" | "unknown");
+    let last = job.events.last().filter(|_| has_ended && job.events.len() == job.event_count)?;
+    Some(last.time_s).filter(|end_s| *end_s < micros_to_seconds(AFTER_TRACE_US))
+}
+
+/// The same in words, with days of the trace or a date.
+fn ended_at(job: &JobDetail) -> Option<String> {
+    let end_s = end_of(job)?;
+    let at = instant(end_s);
+    Some(if is_date(end_s) { at } else { format!("{at} of the trace") })
+}
+
+/// `, 300 of them evicted`, of the attempts that are stored; empty if none was.
+fn evicted(job: &JobDetail) -> String {
+    let attempts = || job.tasks.iter().flat_map(|task| &task.attempts);
+    let stored = attempts().count() as u64;
+    let evicted =
+        attempts().filter(|attempt| attempt.ended_by == EventType::Evict.name()).count() as u64;
+    match evicted {
+        0 => String::new(),
+        some if stored == job.attempt_count => format!(", {} of them evicted", grouped(some)),
+        some => format!(
+            "; of the {} shown below, {} evicted",
+            counted(stored, "attempt"),
+            if some == 1 { "1 was".to_owned() } else { format!("{} were", grouped(some)) }
+        ),
+    }
+}
+
 /// The outcome of the job, as a sentence and a list of figures.
 pub(super) fn sentences(job: &JobDetail, ends: Ends) -> String {
     let time = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), lasting);
     let html = format!(
-        "<p class=\"answer\">{}; {} with {}{}.</p>\n",
+        "<p class=\"answer\">{}; {} with {}{}{}.</p>\n",
         outcome(job, ends),
         counted(job.task_count, "task"),
         counted(job.attempt_count, "attempt"),
@@ -82,6 +115,7 @@ pub(super) fn sentences(job: &JobDetail, ends: Ends) -> String {
             1 => format!(", which ran for {}", lasting(job.running_s)),
             _ => format!(", which ran for {} in all", lasting(job.running_s)),
         },
+        evicted(job),
     );
     let mut facts = vec![("user", known(job.user.as_ref()).to_owned())];
     facts.extend(job.job_name.clone().map(|name| ("name", name)));
@@ -92,15 +126,11 @@ pub(super) fn sentences(job: &JobDetail, ends: Ends) -> String {
     );
     // Its tasks may be loaded for a part of it only. Its life is not known if it has not ended, and if
     // it began or ended outside the trace, whose clock has no instant for that.
-    let has_ended = !matches!(&*job.outcome_by_last_event, "running" | "pending" | "unknown");
-    if let (Some(first), Some(last)) = (job.events.first(), job.events.last())
-        && has_ended
-        && job.events.len() == job.event_count
+    if let (Some(first), Some(end_s)) = (job.events.first(), end_of(job))
         && first.event == EventType::Submit.name()
         && 0.0 < first.time_s
-        && last.time_s < micros_to_seconds(AFTER_TRACE_US)
     {
-        facts.push(("from its first to its last event", lasting(last.time_s - first.time_s)));
+        facts.push(("from its first to its last event", lasting(end_s - first.time_s)));
     }
     if ends == Ends::Known {
         facts.push(("sequence of events", spelled(&job.sequence)));
@@ -141,6 +171,7 @@ pub(super) fn place_of(job: &JobDetail, machine: Option<i64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answers::sweep::{JobEvent, JobTask, TaskAttempt};
 
     #[test]
     fn a_job_is_described_in_the_words_of_its_log() {
@@ -179,6 +210,31 @@ mod tests {
         let html = sentences(&job, Ends::Assumed);
         assert!(html.contains("The log does not record how it ended; 1 task"), "{html}");
         assert!(!html.contains("failed") && !html.contains("013"), "{html}");
+        // An instant of its end, and attempts that were evicted.
+        let event = JobEvent { time_s: 263_000.0, event: "FAIL".to_owned() };
+        let attempt = TaskAttempt {
+            submit_s: None,
+            start_s: 1.0,
+            end_s: 2.0,
+            ended_by: EventType::Evict.name().to_owned(),
+            machine_id: None,
+        };
+        let task = JobTask {
+            task_index: 0,
+            sequence: "012".to_owned(),
+            event_count: 3,
+            attempt_count: 1,
+            attempts: vec![attempt],
+        };
+        let evicted =
+            JobDetail { event_count: 1, events: vec![event], tasks: vec![task], ..job.clone() };
+        let html = sentences(&evicted, Ends::Known);
+        let said = "It failed (TIMEOUT) at 3 d 01:03:20 of the trace; 1 task with 1 attempt, which ran for \
+            2 h, 1 of them evicted.";
+        assert!(html.contains(said), "{html}");
+        let more = JobDetail { attempt_count: 5, ..evicted };
+        let html = sentences(&more, Ends::Known);
+        assert!(html.contains("; of the 1 attempt shown below, 1 was evicted."), "{html}");
         let other = JobDetail { outcome_by_sequence: "other".into(), ..job };
         let html = sentences(&other, Ends::Known);
         let said = "It failed (TIMEOUT), and counts as \"other\" by its exact sequence of events";

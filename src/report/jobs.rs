@@ -385,7 +385,9 @@ fn drawn([tasks, all_tasks]: [u64; 2], [attempts, all_attempts]: [u64; 2]) -> St
     let with = match (attempts, all_attempts) {
         (1, 1) => format!("{whose} only attempt"),
         (drawn, all) if drawn < all => {
-            format!("the first {} of {whose} {}", grouped(drawn), counted(all, "attempt"))
+            let (drawn, all) = (grouped(drawn), counted(all, "attempt"));
+            let rest = if tasks == 1 { "a row may end" } else { "rows may end" };
+            format!("the first {drawn} of {whose} {all}, so that {rest} before the job does")
         }
         (_, all) => format!("{whose} {}", counted(all, "attempt")),
     };
@@ -446,13 +448,17 @@ mod tests {
     fn what_is_drawn_is_counted_against_all() {
         for (tasks, attempts, said) in [
             ([1, 1], [1, 1], "1 task with its only attempt"),
-            ([1, 1], [12, 30], "1 task with the first 12 of its 30 attempts"),
+            (
+                [1, 1],
+                [12, 30],
+                "1 task with the first 12 of its 30 attempts, so that a row may end before the job does",
+            ),
             ([2, 2], [2, 2], "2 tasks, a row for each, with their 2 attempts"),
             (
                 [12, 1931],
                 [24, 30],
                 "12 of 1,931 tasks, those with most attempts, a row for each, with the first 24 of their \
-                30 attempts",
+                30 attempts, so that rows may end before the job does",
             ),
         ] {
             assert_eq!(drawn(tasks, attempts), said);

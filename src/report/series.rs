@@ -169,13 +169,20 @@ impl OfIndex {
         let known = if self.last.len() < count { " and a value" } else { "" };
         let others = self.last.len().saturating_sub(1) as u64;
         let counted = counted(others, &format!("other {kind}"));
-        let than = match below as u64 {
-            all if 1 < all && all == others => format!("all {counted}"),
-            some => format!("{} of the {counted}", grouped(some)),
+        let place = match below as u64 {
+            0 if 0 < others => {
+                let all = crate::digits::counted(others + 1, kind);
+                format!("the lowest of the {all} with usage{known}")
+            }
+            all if 1 < all && all == others => {
+                format!("larger than that of all {counted} with usage{known}")
+            }
+            some => {
+                format!("larger than that of {} of the {counted} with usage{known}", grouped(some))
+            }
         };
         Some(format!(
-            "At the end its {} ({}) is {}{unit}, larger than that of {than} with usage{known} in the span; the \
-            median of all is {}.",
+            "At the end its {} ({}) is {}{unit}, {place}; the median of all is {}.",
             self.name(),
             self.index,
             three_digits(own / per),
@@ -391,13 +398,17 @@ mod tests {
         assert_eq!(
             said(3),
             "At the end its effective user priority (condor) is 3, larger than that of 1 of the 2 \
-            other users with usage in the span; the median of all is 3."
+            other users with usage; the median of all is 3."
         );
         let first = [vec![9.0, 2.0, 1.0]];
         let index = of_values(&first, 1, 3);
         let said_first = index.place(&index.own["a"], "user", 3).unwrap();
         assert!(said_first.contains("is 9, larger than that of all 2 other users"), "{said_first}");
-        assert!(said(5).contains("2 other users with usage and a value in the span"));
+        let last = [vec![1.0, 2.0, 9.0]];
+        let index = of_values(&last, 1, 3);
+        let said_last = index.place(&index.own["a"], "user", 3).unwrap();
+        assert!(said_last.contains("is 1, the lowest of the 3 users with usage; "), "{said_last}");
+        assert!(said(5).contains("2 other users with usage and a value;"));
         assert!(!of_values(&instants[..1], 2, 3).is_whole());
     }
 

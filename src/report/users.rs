@@ -13,15 +13,14 @@ use super::links::of_kind;
 #[cfg(feature = "serve")]
 use super::text::{escape, instant};
 use super::text::{percent_said, sentence};
-use crate::answers::sentences::Ends;
-#[cfg(feature = "serve")]
-use crate::answers::sentences::capital;
+use crate::answers::sentences::{Ends, capital, short};
 use crate::answers::sweep::{JobDetails, UserOutcomes};
 #[cfg(feature = "serve")]
-use crate::charts::{Area, AreaChart, Bar, BarChart, Chart, Tone, outcome_tone, svg_of};
-use crate::digits::{counted, lasting};
+use crate::charts::{Area, AreaChart, Tone};
+use crate::charts::{Bar, BarChart, Chart, outcome_tone, svg_of};
+use crate::digits::{counted, grouped, lasting};
 #[cfg(feature = "serve")]
-use crate::digits::{grouped, three_digits, unit_of_time};
+use crate::digits::{three_digits, unit_of_time};
 use crate::results::Stored;
 use crate::results::kind::Pages;
 #[cfg(feature = "serve")]
@@ -149,12 +148,38 @@ impl<'a> Outcomes<'a> {
         let header = ["outcome", "jobs", "share", "share among all users"].map(str::to_owned);
         let has_other = outcomes.iter().any(|own| own.0 == "other" && 0 < own.1);
         let other = if has_other { OTHER } else { "" };
+        let drawn: Vec<(&str, u64)> =
+            outcomes.iter().copied().filter(|outcome| 0 < outcome.1).collect();
+        // A single bar would repeat the sentence.
+        let chart = if 1 < drawn.len() {
+            html::drawn(&svg_of(&bars(&drawn, &short(user), self.classes)), &said)
+        } else {
+            String::new()
+        };
         format!(
-            "<h2>What became of the jobs</h2>\n<p>{}.{known}</p>\n{}{other}",
+            "<h2>What became of the jobs</h2>\n<p>{}.{known}</p>\n{chart}{}{other}",
             sentence(&said),
             html::table(&format!("Jobs by outcome, {}", how(self.classes)), &header, &rows)
         )
     }
+}
+
+/// The jobs of a user by outcome, as bars.
+fn bars(known: &[(&str, u64)], user: &str, classes: Classes) -> Chart {
+    let bar = |(name, count): &(&str, u64)| Bar {
+        label: (*name).to_owned(),
+        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 jobs")]
+        value: *count as f64,
+        note: grouped(*count),
+        tone: outcome_tone(name),
+        part: None,
+    };
+    Chart::Bars(BarChart {
+        title: format!("Jobs of user {user} by outcome"),
+        caption: format!("{}.", capital(how(classes))),
+        value_axis: "jobs".to_owned(),
+        bars: known.iter().map(bar).collect(),
+    })
 }
 
 /// The jobs of a user, for a page of the portal.
@@ -185,26 +210,11 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
     let said = format!("Of {}, {said}", counted(all, "job"));
     let span = jobs.known.as_ref().map_or_else(String::new, |said| format!(" {}", escape(said)));
     let mut html = format!("<p class=\"answer\">{}.{span}</p>\n", sentence(&said));
-    let bars = BarChart {
-        title: format!("Jobs of user {user} by outcome"),
-        caption: format!("{}.", capital(how(jobs.classes))),
-        value_axis: "jobs".to_owned(),
-        bars: known
-            .iter()
-            .map(|(name, count)| Bar {
-                label: (*name).to_owned(),
-                #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 jobs")]
-                value: *count as f64,
-                note: grouped(*count),
-                tone: outcome_tone(name),
-                part: None,
-            })
-            .collect(),
-    };
     // A single bar would repeat the sentence.
     if 1 < known.len() {
         html.push_str("<h2>What became of the jobs</h2>\n");
-        html.push_str(&html::drawn(&svg_of(&Chart::Bars(bars)), &said));
+        let bars = bars(&known, user, jobs.classes);
+        html.push_str(&html::drawn(&svg_of(&bars), &said));
     }
     if let Some(chart) = running(jobs.spans, jobs.missing, user) {
         html.push_str("<h2>Its jobs over time</h2>\n");
