@@ -87,6 +87,40 @@ fn ticks_used(ticks: &[(f64, String)], chart: &BarChart) -> usize {
     behind.map_or(ticks.len(), |place| place + 1)
 }
 
+/// Draws a bar from left to `end`, its last part from `start` on, and returns the space to its note.
+fn shape(
+    bar: &Bar,
+    scale: Scale,
+    ([left, end], start, [from, high]): ([f64; 2], Option<f64>, [f64; 2]),
+    canvas: &mut Canvas,
+) -> f64 {
+    let (size, middle) = (canvas.look.text, from + high / 2.0);
+    match scale {
+        Scale::Linear | Scale::Root => {
+            canvas.fill((left, from), (end - left, high), bar.tone.ink());
+            let part = bar.part.filter(|(part, _)| 0.0 < *part);
+            if let Some((start, (_, tone))) = start.zip(part) {
+                canvas.fill((start, from), (end - start, high), tone.ink());
+            }
+            0.5 * size
+        }
+        // A logarithmic axis has no zero at which a bar could begin: only its end means something.
+        Scale::Log => {
+            let line = canvas.look.line();
+            canvas.line(vec![(left, middle), (end, middle)], line, Ink::GRID);
+            if 0.0 < bar.value {
+                mark(canvas, (end, middle), Marker::Dot, 0.45 * size, bar.tone.ink());
+            }
+            0.8 * size
+        }
+    }
+}
+
+/// Whether the bars are shares of a whole, in per cent, of which no more than 100 % make sense.
+fn is_of_whole(chart: &BarChart) -> bool {
+    chart.value_axis.contains("(%)") && chart.bars.iter().all(|bar| bar.value <= 100.0)
+}
+
 pub(super) fn draw(chart: &BarChart, scale: Scale, canvas: &mut Canvas) {
     canvas.set_head(&chart.title, &chart.caption);
     let look = canvas.look;
@@ -115,6 +149,9 @@ pub(super) fn draw(chart: &BarChart, scale: Scale, canvas: &mut Canvas) {
     if scale == Scale::Log {
         frame.x.ticks.truncate(ticks_used(&frame.x.ticks, chart));
     }
+    if is_of_whole(chart) {
+        frame.x.ticks.retain(|(value, _)| *value <= 100.0);
+    }
     frame.draw_x(canvas);
     for (idx, bar) in (0_u32..).zip(&chart.bars) {
         let top = margin + f64::from(idx) * row;
@@ -122,24 +159,8 @@ pub(super) fn draw(chart: &BarChart, scale: Scale, canvas: &mut Canvas) {
             if is_above { (top + 1.7 * size, 1.4 * size) } else { (top + 0.3 * size, 1.6 * size) };
         let middle = from + high / 2.0;
         let end = frame.at(bar.value.max(0.0), 0.0).0;
-        let apart = match scale {
-            Scale::Linear | Scale::Root => {
-                canvas.fill((left, from), (end - left, high), bar.tone.ink());
-                if let Some((part, tone)) = bar.part.filter(|(part, _)| 0.0 < *part) {
-                    let start = frame.at((bar.value - part).max(0.0), 0.0).0;
-                    canvas.fill((start, from), (end - start, high), tone.ink());
-                }
-                0.5 * size
-            }
-            // A logarithmic axis has no zero at which a bar could begin: only its end means something.
-            Scale::Log => {
-                canvas.line(vec![(left, middle), (end, middle)], look.line(), Ink::GRID);
-                if 0.0 < bar.value {
-                    mark(canvas, (end, middle), Marker::Dot, 0.45 * size, bar.tone.ink());
-                }
-                0.8 * size
-            }
-        };
+        let start = bar.part.map(|(part, _)| frame.at((bar.value - part).max(0.0), 0.0).0);
+        let apart = shape(bar, scale, ([left, end], start, [from, high]), canvas);
         let note = fitting(&bar.note, look.width - margin - end - apart, size);
         canvas.text(&note, (end + apart, middle), Align::Left, size, Ink::TEXT);
         if is_above {
@@ -195,6 +216,9 @@ mod tests {
         assert_eq!(low, 0.5);
         assert!((high - 0.5 * 160_000.0).abs() < 1e-6, "half of the axis is left: {high}");
         assert_eq!(range(&chart(&[0.0]), Scale::Log, 0.5), (0.0, 1.0));
+        let shares = |value| BarChart { value_axis: "share (%)".to_owned(), ..chart(&[value]) };
+        assert!(is_of_whole(&shares(100.0)) && !is_of_whole(&shares(130.0)));
+        assert!(!is_of_whole(&chart(&[9.0])));
         let ticks = [0.1, 1.0, 10.0, 100.0, 1000.0].map(|value| (value, String::new()));
         assert_eq!(ticks_used(&ticks, &chart(&[0.2, 29.0])), 4);
         assert_eq!(ticks_used(&ticks, &chart(&[0.2, 5000.0])), 5);

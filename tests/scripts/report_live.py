@@ -334,6 +334,9 @@ def prices(page, path, report):
 
 
 def fades(page, report):
+    # The choices are folded.
+    unfold = "document.querySelectorAll('details').forEach((part) => { part.open = true; })"
+    page.evaluate(unfold)
     box = page.locator(".fading")
     if box.count() != 1:
         yield f"{box.count()} choices of a half-life"

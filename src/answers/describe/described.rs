@@ -20,7 +20,7 @@ use crate::answers::assumed::{WaitsOf, assumed_ends, assumed_waits};
 use crate::answers::edges;
 use crate::answers::grouped::check_group;
 use crate::answers::study::settings;
-use crate::charts::{AtRisk, Chart, Line, LineChart, Scale, Stroke, SurvivalChart, Tone};
+use crate::charts::{AtRisk, BarChart, Chart, Line, LineChart, Scale, Stroke, SurvivalChart, Tone};
 use crate::facts::query::Settings;
 use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
@@ -46,7 +46,10 @@ pub struct Described {
     pub table: RecordBatch,
     /// The points of the curves in the chart; `None` if the table has them itself.
     pub curves: Option<RecordBatch>,
+    /// Curves.
     pub chart: Chart,
+    /// Bars that are shown in their place if most values are small counts.
+    pub bars: Option<BarChart>,
     /// Shares at round amounts.
     pub ticks: Vec<Tick>,
     /// The waits of tasks that started.
@@ -93,7 +96,8 @@ impl Described {
             charts: if self.is_constant() || what == What::Waiting && self.assumed.is_some() {
                 Vec::new()
             } else {
-                vec![(kind.name.to_owned(), self.chart.clone())]
+                let bars = self.bars.clone().map(Chart::Bars);
+                vec![(kind.name.to_owned(), bars.unwrap_or_else(|| self.chart.clone()))]
             },
         }
     }
@@ -222,6 +226,10 @@ pub(super) fn of_samples(lake: &Lake, question: Question, mut samples: Samples) 
         "all" if !ends_known => format!("all {}", what.of()),
         name => name.to_owned(),
     };
+    let bars = are_counts(question).then(|| {
+        let edges = edges::ending(&edges_of(what, &censoring));
+        count_bars(&drawn, question, &edges)
+    });
     let lines = lines(&drawn, question);
     let lines = lines.into_iter().map(|line| Line { name: all(&line.name), ..line }).collect();
     let plot = chart((question, ends_known), &censoring, &drawn, lines);
@@ -230,10 +238,6 @@ pub(super) fn of_samples(lake: &Lake, question: Question, mut samples: Samples) 
             let at_risk = numbers_at_risk(&drawn, question).into_iter();
             let at_risk = at_risk.map(|row| AtRisk { name: all(&row.name), ..row }).collect();
             Chart::Survival(SurvivalChart { plot, at_risk })
-        }
-        _ if are_counts(question) => {
-            let edges = edges::ending(&edges_of(what, &censoring));
-            Chart::Bars(count_bars(&drawn, question, &edges))
         }
         _ => Chart::Lines(plot),
     };
@@ -252,7 +256,7 @@ pub(super) fn of_samples(lake: &Lake, question: Question, mut samples: Samples) 
         (summary_table(&summaries, question), Some(curves_table(&parts, question)))
     };
     let (ticks, started) = (ticks(&parts, question), started(&parts[0].1, question));
-    Described { question, censoring, parts, table, curves, chart, ticks, started, assumed }
+    Described { question, censoring, parts, table, curves, chart, bars, ticks, started, assumed }
 }
 
 /// Drops the waits that the log does not record if it records none of any task that started, and
@@ -354,6 +358,7 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
         table,
         curves,
         chart,
+        bars: None,
         ticks: Vec::new(),
         started: None,
         assumed: None,
