@@ -7,8 +7,8 @@ use arrow::record_batch::RecordBatch;
 
 use super::frame::Frame;
 use crate::charts::{
-    Area, AreaChart, AtRisk, BarChart, Chart, FlowChart, ForestChart, GanttChart, HeatChart, Line,
-    LineChart, MapChart,
+    Area, AreaChart, AtRisk, Bar, BarChart, Chart, FlowChart, ForestChart, GanttChart, HeatChart,
+    Line, LineChart, MapChart,
 };
 
 /// The numbers of a chart.
@@ -29,14 +29,18 @@ pub(super) fn points(chart: &Chart) -> RecordBatch {
 }
 
 fn bars(chart: &BarChart) -> RecordBatch {
-    Frame::default()
+    let frame = Frame::default()
         .text("name", chart.bars.iter().map(|bar| &bar.label))
         .about("what the bar stands for")
         .float("value", chart.bars.iter().map(|bar| Some(bar.value)))
         .about(&chart.value_axis)
         .text("note", chart.bars.iter().map(|bar| &bar.note))
-        .about("what is written beside the bar")
-        .batch()
+        .about("what is written beside the bar");
+    if chart.bars.iter().all(|bar| bar.part.is_none()) {
+        return frame.batch();
+    }
+    let part = |bar: &Bar| Some(bar.part.map_or(0.0, |part| part.0));
+    frame.float("part", chart.bars.iter().map(part)).about("the last part of the bar").batch()
 }
 
 /// One point of a curve, with the bounds of its band there.
