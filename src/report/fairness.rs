@@ -217,6 +217,10 @@ fn user_page(
         pairs.insert(0, groups);
     }
     pairs.extend(of.waits.facts(&user.user));
+    if of.answer.by == By::User {
+        let wasted = super::months::wasted_of(&user.user, of.all);
+        pairs.extend(wasted.map(|said| ("CPU time in attempts that did not finish", said)));
+    }
     let mut body = back();
     body.push_str(&incomplete_in_short(of.all));
     body.push_str(&user_answer(of, place, user));

@@ -3,9 +3,11 @@
 //! In: a stored result and its tables. Out: captions and folds. Tables of other results stay as they
 //! are.
 
-use super::text::escape;
+use serde::Deserialize;
+
+use super::text::{escape, percent_said};
 use crate::answers::monthly::{self, MonthlyAnswer};
-use crate::digits::lasting;
+use crate::digits::{lasting, three_digits};
 use crate::results::{Stored, Table};
 
 /// The tables of a log by month, which say little of a log without whole months.
@@ -23,6 +25,23 @@ pub(super) fn with_late(result: &Stored, table: &Table, caption: String) -> Stri
         Some(own) => format!("{caption}; long runs: {} or more", lasting(own.late_s)),
         None => caption,
     }
+}
+
+/// The CPU time of a user in attempts that did not finish: `4,153 processor-h, 37.8 % of its CPU time`;
+/// `None` if the months were not computed or do not name the user.
+pub(super) fn wasted_of(user: &str, all: &[Stored]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct OfUser {
+        user: String,
+        wasted_cpu_h: Option<f64>,
+        wasted_share: Option<f64>,
+    }
+    let answer = all.iter().find_map(answer)?;
+    let mut rows = answer.users.iter().filter_map(|row| OfUser::deserialize(row).ok());
+    let own = rows.find(|own| own.user == user)?;
+    let (cpu_h, share) = own.wasted_cpu_h.zip(own.wasted_share)?;
+    let unit = answer.unit.trim_end_matches("-s");
+    Some(format!("{} {unit}-h, {} of its CPU time", three_digits(cpu_h), percent_said(share)))
 }
 
 /// A table as HTML, folded if it is by month and the log has no months to compare.
@@ -55,6 +74,16 @@ mod tests {
         };
         own.tables = files.iter().map(table).collect();
         own
+    }
+
+    #[test]
+    fn the_waste_of_a_user_is_that_of_the_months() {
+        let users = json!([{"user": "ann", "wasted_cpu_h": 4153.2, "wasted_share": 0.378},
+            {"user": "bob", "wasted_cpu_h": null, "wasted_share": null}]);
+        let all = [stored(&json!({"unit": "processor-s", "users": users}), &[])];
+        let said = wasted_of("ann", &all).unwrap();
+        assert_eq!(said, "4,153 processor-h, 37.8 % of its CPU time");
+        assert_eq!((wasted_of("bob", &all), wasted_of("eve", &all)), (None, None));
     }
 
     #[test]
