@@ -126,7 +126,7 @@ impl Lake {
                 }
             })?;
         }
-        // A stable sort is quick where rows are in the order of their parts, as an ingest writes them.
+        #[expect(clippy::stable_sort_primitive, reason = "it is quick where rows are in order")]
         rows.sort();
         if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             let path = self.path.join(&files[pair[1].1].path);

@@ -70,6 +70,7 @@ const MUCH_LONGER: f64 = 1.5;
 /// The windows of a stored result.
 #[derive(Default, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_field_names, reason = "the keys of the result")]
 struct Windows {
     first_us: Option<i64>,
     job_end_us: Option<i64>,

@@ -10,7 +10,7 @@ pub fn about() -> String {
     let steps: Vec<&str> = ["ingest"].into_iter().chain(parts::steps()).collect();
     let of_studies = parts::sections().map(|part| part.name);
     let of_studies = of_studies.filter(|name| ![TRACE, DEFINITIONS].contains(name));
-    let sections: String = of_studies.map(|name| format!(", `{name}`")).collect();
+    let sections: String = of_studies.map(|name| [", `", name, "`"].concat()).collect();
     format!(
         "Run the whole analysis of a trace\n\nRuns {}, with charts and a report that starts with the \
         findings. Steps for which a table is missing are skipped, with a message. Without \
