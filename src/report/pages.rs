@@ -364,12 +364,15 @@ fn all_tables(kind: &Kind<'_>, (result, all): (&Stored, &[Stored]), links: &Link
     body
 }
 
+/// The column of a kind with its number of episodes.
+const EPISODES: &str = "episodes";
+
 /// `Episodes, 23 of 48: the largest of each kind`, if not all are in the table.
 fn of_all_episodes(result: &Stored, table: &Table, caption: String) -> String {
     let kinds = result.tables.iter().find(|own| own.file == "episodes-kinds.csv");
     let kinds = kinds.filter(|_| table.file == "episodes.csv");
     let all = kinds.and_then(|kinds| {
-        let place = kinds.header.iter().position(|column| column == "episodes")?;
+        let place = kinds.header.iter().position(|column| column == EPISODES)?;
         kinds.rows.iter().map(|row| row.get(place)?.parse::<usize>().ok()).sum::<Option<usize>>()
     });
     match all.filter(|all| table.row_count < *all) {

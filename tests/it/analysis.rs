@@ -525,7 +525,7 @@ fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
     for name in ["tasks-per-job", "attempts", "replay/replay-response", "replay/replay-queue"] {
         assert!(!place.path(&format!("all/{name}.svg")).exists(), "{name}");
     }
-    assert!(index.contains("Charged value of the heaviest users (metered)"), "{index}");
+    assert!(index.contains("Who got how much, by user"), "{index}");
     assert!(!index.contains("lake; "), "{index}");
 }
 

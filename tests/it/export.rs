@@ -352,7 +352,7 @@ proptest! {
     ) {
         let place = Place::new();
         let mut table = "j,q,a,b,n,c,m,u\n".to_owned();
-        for (id, &(quarters, run, memory, has_run)) in jobs.iter().enumerate() {
+        for (id, &(quarters, run, memory, has_run)) in (1..).zip(&jobs) {
             let start = if has_run { "1010".to_owned() } else { String::new() };
             let (cpus, end) = (f64::from(quarters) / 4.0, 1010 + run);
             writeln!(table, "{id},1000,{start},{end},{cpus},{run},{memory},{memory}").unwrap();
@@ -375,7 +375,7 @@ proptest! {
         prop_assert_eq!(found.len(), jobs.len());
         let is_near = |one: f64, other: i32| (one - f64::from(other)).abs() < 1e-3;
         let mut parts = 0;
-        for (id, &(quarters, run, memory, has_run)) in jobs.iter().enumerate() {
+        for (id, &(quarters, run, memory, has_run)) in (1..).zip(&jobs) {
             let line = &found[&id.to_string()];
             let whole = f64::from((quarters + 3) / 4);
             parts += u64::from(quarters % 4 != 0);

@@ -2,16 +2,15 @@
 //!
 //! In: sweeps, with intervals if jobs were resampled. Out: charts by the stem of their files.
 
+use super::drawn::{NEXT_TO_NOTHING, band_note, definition, drawn, saved_of};
+use super::lost_jobs;
 use super::plane_chart::{best_of, plane_chart};
-use super::{lost_jobs, sum_of};
 use crate::answers::condition::{condition, name_of};
-use crate::answers::edges;
 use crate::answers::sentences;
 use crate::charts::{Chart, Line, LineChart, PanelChart, Scale, Stroke, Tone, outcome_tone};
 use crate::digits;
 use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{Sweep, SweepRow, plane, total_cpu};
-use crate::studies::meter::Resource;
 use crate::studies::selection::{Interval, Selection};
 
 /// A point, with the bounds of its interval if it has one.
@@ -27,22 +26,6 @@ pub(crate) fn charts(
         ("sweep-plane".to_owned(), plane_chart(study, sweeps, selection)),
         ("sweep-rules".to_owned(), rules_chart(study, sweeps)),
     ]
-}
-
-/// How CPU time and outcomes are defined, and what crosses the edges of the window.
-pub(super) fn definition(study: &Study) -> String {
-    let requested = if study.asked.meter.to_string() == "requested" {
-        " (as requested, whether it was used or not)"
-    } else {
-        ""
-    };
-    format!(
-        "{}: {}{requested}; outcomes classified by {}.{}",
-        study.asked.meter.resource().title(),
-        study.asked.meter,
-        study.asked.classes,
-        edges::ending(&edges::of_study(study))
-    )
 }
 
 /// Figures 4.2.1 and 4.2.2 of the paper of 2017, of one rule; with all values of T.
@@ -142,33 +125,6 @@ fn has_points(plot: &LineChart) -> bool {
     plot.lines.iter().any(|line| !line.points.is_empty())
 }
 
-/// The sweeps that are drawn, and a sentence about the others: drawn are rules that save or harm
-/// something, or all if none does.
-pub(super) fn drawn(sweeps: &[Sweep]) -> (Vec<&Sweep>, String) {
-    let (drawn, others): (Vec<&Sweep>, Vec<&Sweep>) =
-        sweeps.iter().partition(|sweep| sweep.rows.iter().any(SweepRow::has_effect));
-    if drawn.is_empty() || others.is_empty() {
-        return (sweeps.iter().collect(), String::new());
-    }
-    let said = left_out(&others);
-    (drawn, format!(" Left out, because they would have saved and harmed nothing: {said}."))
-}
-
-/// Rules that save and harm nothing. Those that kill tasks are named apart: the table has rows of
-/// them.
-fn left_out(rules: &[&Sweep]) -> String {
-    let kills = |sweep: &&Sweep| sweep.rows.iter().any(|row| 0 < sum_of(&row.condemned_tasks));
-    let (kill, idle): (Vec<&Sweep>, Vec<&Sweep>) = rules.iter().copied().partition(kills);
-    let said = |rules: &[&Sweep], what: &str| {
-        let names: Vec<&str> = rules.iter().map(|sweep| sweep.rule.as_str()).collect();
-        let verb = if names.len() == 1 { "kills" } else { "kill" };
-        (!names.is_empty()).then(|| format!("{} ({verb} {what})", names.join(", ")))
-    };
-    let parts =
-        [said(&idle, "no task"), said(&kill, "only tasks that have no CPU time left to use")];
-    parts.into_iter().flatten().collect::<Vec<String>>().join("; ")
-}
-
 /// The rows of a sweep up to the first of those at its end that harm nothing and save next to nothing,
 /// even in the intervals, and whether more follow.
 fn until_flat(sweep: &Sweep) -> (Sweep, bool) {
@@ -197,9 +153,6 @@ fn until_flat(sweep: &Sweep) -> (Sweep, bool) {
     (Sweep { rows, ..sweep.clone() }, kept < sweep.rows.len())
 }
 
-/// A smaller share looks like zero in a chart.
-pub(super) const NEXT_TO_NOTHING: f64 = 0.001;
-
 /// The fewest values of T of a curve, if there are as many.
 const FEWEST: usize = 3;
 
@@ -227,25 +180,11 @@ fn curve(
     }
 }
 
-/// A sentence that explains the bands; empty if there are none.
-pub(super) fn band_note(sweep: &Sweep) -> &'static str {
-    if sweep.rows.iter().any(|row| row.interval.is_some()) {
-        " Bands: 95 % under resampling of jobs."
-    } else {
-        ""
-    }
-}
-
 /// A logarithmic axis if the largest threshold is more than 15 times the smallest.
 fn x_scale(sweep: &Sweep) -> Scale {
     let thresholds = || sweep.rows.iter().map(|row| row.threshold);
     let (least, most) = (thresholds().min().unwrap_or(1), thresholds().max().unwrap_or(1));
     if 0 < least && least.saturating_mul(15) < most { Scale::Log } else { Scale::Linear }
-}
-
-/// The name of what a kill saves.
-pub(super) fn saved_of(study: &Study) -> &'static str {
-    if study.asked.meter.resource() == Resource::Gpu { "GPU time" } else { "CPU" }
 }
 
 fn saved_plot(study: &Study, sweep: &Sweep) -> LineChart {

@@ -6,6 +6,7 @@
 mod answer;
 pub(crate) mod charts;
 pub mod closeup;
+mod drawn;
 mod gentle;
 mod harms;
 pub(crate) mod job_cpu;

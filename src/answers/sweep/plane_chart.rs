@@ -3,7 +3,7 @@
 //! In: sweeps, with intervals if jobs were resampled, and the rule that was chosen on earlier jobs. Out: a
 //! chart. The settings that the sentences of a page name have their labels before others.
 
-use super::charts::{NEXT_TO_NOTHING, band_note, definition, drawn, saved_of};
+use super::drawn::{NEXT_TO_NOTHING, band_note, definition, drawn, saved_of};
 use super::gentle::{gentler, gentlest};
 use super::lost_jobs;
 use super::tables::{FEW_TASKS, lost_tasks};
