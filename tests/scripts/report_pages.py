@@ -70,9 +70,9 @@ STRUCTURE = """() => {
   const said = (whole) => {
     // A lower bound is sorted as its number; what is too small to write lies between its bound and 0.
     const text = whole.replace(/^≥\\s*/, "");
-    const bound = text.match(/^(?:under|above) (-?[\\d.]+) (%|s)$/);
+    const bound = text.match(/^(?:under|above|<) (-?[\\d.]+)(?: (%|s))?$/);
     if (bound) {
-      const half = (bound[1] * { "%": 0.01, s: 1 }[bound[2]]) / 2;
+      const half = (bound[1] * (bound[2] === "%" ? 0.01 : 1)) / 2;
       return [half, Math.abs(half)];
     }
     if (/^\\d{4}-\\d\\d-\\d\\d /.test(text)) return [Date.parse(`${text.replace(" ", "T")}Z`) / 1000, 1];
