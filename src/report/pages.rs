@@ -26,7 +26,7 @@ use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
 use crate::answers::study::Topic;
 use crate::answers::sweep::{SweepAnswer, SweepSettings, lost_jobs};
-use crate::answers::{fairness, list, load, replay, sweep};
+use crate::answers::{list, load, replay, sweep};
 use crate::results::kind::{Kind, Pages};
 use crate::results::{Picture, Stored, Table};
 
@@ -183,9 +183,8 @@ fn is_same(one: &Stored, other: &Stored) -> bool {
 
 /// Whether a chart is folded: one that does not answer the question of its page.
 fn is_folded(kind: &Kind<'_>, file: &str) -> bool {
-    let is_index = kind.pages == Some(Pages::Users) && !file.contains(fairness::charts::SHARES);
     let is_of_machines = kind.name == load::KIND.name && file.ends_with("-machines");
-    is_index || is_of_machines || kind.folded.contains(&file)
+    is_of_machines || kind.folded.contains(&file)
 }
 
 /// The charts of a result, with the headings of its parts. The tables are listed above them.

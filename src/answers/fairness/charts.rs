@@ -61,7 +61,7 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
 }
 
 /// The name of the chart that answers who got how much. Pages fold the others.
-pub(crate) const SHARES: &str = "fairness-shares";
+const SHARES: &str = "fairness-shares";
 
 /// Users with a bar of their own.
 const BARS_MAX: usize = 10;
