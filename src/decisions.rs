@@ -49,7 +49,7 @@
 //! have come after the common ones, and exist only in lakes of those logs. So lakes of the Google
 //! trace did not change when other formats were added. A file that fills several tables is read
 //! once for each: that keeps a part of a table the unit of storing, resuming and sharding, and logs
-//! are small.
+//! are small. A log of several files that share jobs or machines is read twice more before that.
 //!
 //! **What a log does not record is assumed only if there would otherwise be no event**, and counted
 //! (remarks). The two large logs that we tested have no waits and no statuses; without a start and

@@ -4,8 +4,7 @@
 
 use crate::digits;
 use crate::lake::Lake;
-use crate::results::kind::STARTS;
-use crate::schema::Table;
+use crate::schema::{STARTS, Table};
 
 /// Waits that a log does not record: the jobs count as started when they were submitted.
 pub(crate) struct AssumedWaits {

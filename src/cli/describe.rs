@@ -8,9 +8,9 @@ use crate::cli::shown;
 use jobfate::answers::describe::{DescribePlan, SHARES, described, edges_of, question};
 use jobfate::faults::Result;
 use jobfate::lake::Lake;
-use jobfate::results::kind::STARTS;
 use jobfate::results::shares;
 use jobfate::results::store::Origin;
+use jobfate::schema::STARTS;
 use jobfate::schema::Table;
 use jobfate::studies::samples::What;
 

@@ -15,7 +15,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use jobfate::charts::{ChartFormat, Look};
 use jobfate::digits::{self, counted};
-use jobfate::facts::window::{EarlyEnd, OpenAttempts, Windows};
+use jobfate::facts::window::{OpenAttempts, Windows};
 use jobfate::faults::{Code, Hindered, Interrupted, Result, Usage};
 use jobfate::lake::{Lake, reads};
 use jobfate::results::kind::FOR_ALL;
@@ -23,7 +23,7 @@ use jobfate::results::store::Pictures;
 use jobfate::results::view::View;
 use jobfate::schema::Table;
 use jobfate::sources::part::Progress;
-use jobfate::units::{micros_to_seconds, parse_micros};
+use jobfate::units::parse_micros;
 
 mod about;
 mod account;
@@ -305,11 +305,7 @@ pub(crate) fn windows(lake: &Lake, args: &AnswerArgs) -> Result<Windows> {
 
 /// The windows with a chosen end.
 pub(crate) fn windows_to(lake: &Lake, window_end: Option<i64>) -> Result<Windows> {
-    let refused = |early: EarlyEnd| {
-        let [end, last] = [early.end_us, early.last_us].map(micros_to_seconds);
-        Usage(format!("--window-end {end} is before the last event, at {last} s")).into()
-    };
-    Windows::ending(lake, window_end).map_err(refused)
+    Windows::ending(lake, window_end).map_err(|early| Usage(early.of_option()).into())
 }
 
 /// Warns of what matters for every answer: what a task stands for, and whether the lake has only

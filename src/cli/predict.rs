@@ -39,6 +39,7 @@ pub(crate) struct PredictArgs {
 
 pub(crate) fn run(args: &PredictArgs) -> Result<()> {
     let lake = Lake::open(&args.answer.lake)?;
+    super::show_remarks_for_all(&lake);
     let windows = super::windows(&lake, &args.answer)?;
     let mut files = shown::files(args.answer.out.as_deref(), KIND.name)?;
     let bar = console::Bar::of_work(KIND.name, "rows");

@@ -40,7 +40,8 @@ pub(crate) struct ReportArgs {
     /// and `comparison.json` have every change. Rows are paired by their first columns; as many
     /// columns are used as identify a row. The names of these columns must be the same in both. If
     /// rows repeat, equal rows are counted. Rows with other meanings and numbers with other units are
-    /// listed as not compared. Tables of different months leave out the first and last of each.
+    /// listed as not compared. Tables of different months leave out the first and last of each; two
+    /// tables of one month each are compared as they are, even if a log has only a part of it.
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with = "results")]
     pub compare: Option<Vec<PathBuf>>,
 

@@ -145,7 +145,7 @@ impl Life {
             is_joined: false,
         };
         // Partial runs continue each other instead of restarting, so the run covers all of them.
-        if matches!(source, Source::Swf | Source::Gwf) && 1 < life.attempts {
+        if source.is_workload_format() && 1 < life.attempts {
             life.start_us = begun().next().map(|attempt| attempt.start_us);
             life.end_us = life.end_us.and(life.start_us).map(|start_us| start_us + all_us);
             (life.attempts, life.earlier_us, life.ran_us) = (1, 0, None);

@@ -21,8 +21,9 @@ use crate::facts::tasks::Usage;
 use crate::faults::{Context, Result};
 use crate::lake::Lake;
 use crate::lake::manifest::TableEntry;
+use crate::results::kind::FOR_ALL;
 use crate::results::store::{Files, could_not_write};
-use crate::schema::{Source, Table};
+use crate::schema::{STARTS, Table};
 use crate::units::MICROS_PER_SECOND;
 
 /// A form that simulators read.
@@ -66,6 +67,8 @@ pub(super) struct Scene<'a> {
     pub processors_per_unit: f64,
     /// MiB per memory unit of the lake; `None` if memory is a share.
     pub mib_per_unit: Option<f64>,
+    /// Whether the waits of tasks that started are recorded, or those of a replay.
+    knows_waits: bool,
 }
 
 impl<'a> Scene<'a> {
@@ -81,7 +84,18 @@ impl<'a> Scene<'a> {
             _ => None,
         };
         let fleet = Fleet::read(lake)?;
-        Ok(Self { lake, plan, fleet, processors_per_unit: per_unit, mib_per_unit })
+        let knows_waits =
+            plan.journal.is_some() || !lake.remarks(Table::TaskEvents).contains_key(STARTS);
+        Ok(Self { lake, plan, fleet, processors_per_unit: per_unit, mib_per_unit, knows_waits })
+    }
+
+    /// How long a task waited for its start, or until it ended without one, if that is known.
+    pub(super) fn wait_us(&self, life: &Life, counts: &mut Counts) -> Option<i64> {
+        if life.start_us.is_some() && !self.knows_waits {
+            counts.add("waits that the log does not record: unknown", 1);
+            return None;
+        }
+        life.start_us.or(life.end_us).map(|until_us| until_us - life.submit_us)
     }
 
     /// The life of a task, with exact times or in whole seconds.
@@ -109,6 +123,10 @@ impl<'a> Scene<'a> {
         all.counts.add("machines that left, returned or changed: left out", self.fleet.changes);
         let wording = "models of the GPUs of machines: left out";
         all.counts.add(wording, gpu_models(self.lake)?);
+        let remarks = self.lake.remarks(Table::TaskEvents);
+        for about in FOR_ALL {
+            all.counts.add(about, remarks.get(about).copied().unwrap_or(0));
+        }
         Ok(all)
     }
 
@@ -176,7 +194,7 @@ impl<'a> Scene<'a> {
         // Only clocks that count from 1970 have their first job after 20 years.
         const TWENTY_YEARS_S: i64 = 631_152_000;
         let begin_s = first_us.unwrap_or(0).div_euclid(MICROS_PER_SECOND);
-        let is_own = matches!(self.lake.source(), Source::Swf | Source::Gwf);
+        let is_own = self.lake.source().is_workload_format();
         if TWENTY_YEARS_S <= begin_s && !is_own { begin_s } else { 0 }
     }
 

@@ -7,7 +7,7 @@
 //!
 //! | Field | Content |
 //! |---|---|
-//! | 1 job | the job's number if each job has one task and a number from 1 on; else a count from 1 |
+//! | 1 job | the job's number if each job has one task and a number from 1 on (SWF and GWF keep 0); else a count from 1 |
 //! | 2, 3, 4 submit, wait, run | seconds; of the last attempt; the run is -1 if no end is known, and without suspensions |
 //! | 5, 8 processors | allocated, -1 if it never ran, and requested; parts of a core and shares are rounded up |
 //! | 6, 7 CPU time, memory used | if a log has them, per processor |
@@ -28,7 +28,6 @@ use super::names::Numbers;
 use super::scene::Scene;
 use crate::faults::{Context, Result};
 use crate::results::store::{Files, command_line, could_not_write};
-use crate::schema::Source;
 use crate::units::MICROS_PER_SECOND;
 
 /// The file of the log.
@@ -44,7 +43,7 @@ const NOTES: [&str; 6] = [
     "field 4 and field 11 are -1 for tasks that had not ended at the end of the log",
     "field 5 and field 8 are rounded up where the log counts cores or shares of a machine",
     "field 6 and field 7 are -1 where the log does not say what was used",
-    "field 11 is 0 for failed and lost tasks, 5 for killed and evicted ones",
+    "field 11 is 0 for failed and lost tasks, 5 for killed, evicted and refused ones",
     "fields 12 to 16 are numbers as logged, or those of names.csv",
 ];
 
@@ -90,7 +89,7 @@ pub(super) fn write(
 
 /// Whether the lake comes from this format, or from the one with the same lines.
 fn is_own(scene: &Scene<'_>) -> bool {
-    matches!(scene.lake.source(), Source::Swf | Source::Gwf)
+    scene.lake.source().is_workload_format()
 }
 
 fn header(scene: &Scene<'_>, all: &Gathered, numbers: &[Numbers; 7], unix_s: i64) -> String {
@@ -166,7 +165,7 @@ fn line(
     let is_logged = is_logged && !scene.plan.whole_seconds;
     let life = scene.life(item);
     let (submit_us, wait_us, run_us, status) =
-        if is_logged { logged(item, &life) } else { derived(&life, counts) };
+        if is_logged { logged(item, &life) } else { derived(scene, &life, counts) };
     let submit_us = submit_us - unix_s * MICROS_PER_SECOND;
     let processors = scene.processors(item, counts);
     counts.see(processors.is_none(), "tasks without a CPU request: processors are -1");
@@ -219,7 +218,7 @@ fn counts_of(
     let logged = item.log.processors.filter(|_| has_run || scene.plan.journal.is_none());
     // The columns of a log hold whole numbers of processors only.
     let part = rounded.filter(|_| part_of(item).is_some());
-    let had = part.filter(|_| life.start_us.is_some());
+    let had = part.filter(|_| has_run);
     [logged.or(had), item.log.requested_processors.or(part)]
 }
 
@@ -252,7 +251,7 @@ fn logged(item: &Item, life: &Life) -> Times {
 }
 
 /// The times from the last attempt.
-fn derived(life: &Life, counts: &mut Counts) -> Times {
+fn derived(scene: &Scene<'_>, life: &Life, counts: &mut Counts) -> Times {
     let status = match life.state {
         State::Finished => Some(1),
         State::Failed | State::Lost => Some(0),
@@ -268,14 +267,10 @@ fn derived(life: &Life, counts: &mut Counts) -> Times {
     ] {
         counts.see(life.state == state, wording);
     }
-    let wait = |until_us: Option<i64>| until_us.map(|until_us| until_us - life.submit_us);
     match life.state {
         State::Waiting => (life.submit_us, None, None, None),
-        State::Running => (life.submit_us, wait(life.start_us), None, None),
-        _ => {
-            let until_us = life.start_us.or(life.end_us);
-            (life.submit_us, wait(until_us), life.run_us(), status)
-        }
+        State::Running => (life.submit_us, scene.wait_us(life, counts), None, None),
+        _ => (life.submit_us, scene.wait_us(life, counts), life.run_us(), status),
     }
 }
 

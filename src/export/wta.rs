@@ -141,7 +141,8 @@ impl Tasks<'_> {
         self.counts.see(is_rounded, "tasks with times that are not whole milliseconds: rounded");
         let run = life.run_us().filter(|_| life.state != State::Waiting);
         self.counts.see(run.is_none(), "tasks without a whole attempt: a runtime of 0");
-        let wait = life.start_us.or(life.end_us).map(|until_us| until_us - life.submit_us);
+        let waits = life.state != State::Waiting;
+        let wait = waits.then(|| self.scene.wait_us(&life, &mut self.counts)).flatten();
         let millis = |time_us: Option<i64>| Value::Long(time_us.map_or(-1, |time| time / MILLIS));
         let amount = item.cpu.map(shortest);
         self.counts.see(amount.is_none(), "tasks without a CPU request: an amount of -1");
@@ -175,7 +176,7 @@ impl Tasks<'_> {
             millis(Some(life.submit_us)),
             text("atomic"),
             Value::Long(name(Named::User)),
-            millis(wait.filter(|_| life.state != State::Waiting)),
+            millis(wait),
             Value::Long(item.job_id),
         ]
     }

@@ -1,4 +1,4 @@
-//! Counts the contents of a lake and their oddities, table by table.
+//! Counts the contents of a lake and their oddities, bucket by bucket.
 //!
 //! In: a lake. Out: a [`Census`]: for each table counts by name, such as `event_type 3` or
 //! `nulls in user`. This module judges nothing; `studies::checks` compares with published counts.

@@ -83,6 +83,15 @@ pub struct EarlyEnd {
     pub last_us: i64,
 }
 
+impl EarlyEnd {
+    /// What a command says of its option.
+    #[doc(hidden)]
+    pub fn of_option(self) -> String {
+        let [end, last] = [self.end_us, self.last_us].map(micros_to_seconds);
+        format!("--window-end {end} is before the last event, at {last} s")
+    }
+}
+
 /// When an attempt without a recorded end is closed.
 ///
 /// Parts may be missing between others; the end of an attempt may lie in such a hole, while
@@ -147,7 +156,7 @@ impl Windows {
     }
 
     /// The same windows, which both end at `chosen`, µs, if it is given.
-    pub(crate) fn with_end(self, chosen: Option<i64>) -> Self {
+    fn with_end(self, chosen: Option<i64>) -> Self {
         chosen.map_or(self, |end_us| Self { job_end_us: end_us, task_end_us: end_us, ..self })
     }
 

@@ -193,7 +193,7 @@ fn settings(text: &str) -> Result<(Settings, Vec<String>), Wrong> {
     }
     if !without_effect.is_empty() {
         let keys = Vec::from_iter(without_effect).join(", ");
-        remarks.push(format!("not used, as fair-share factors do not depend on it: {keys}"));
+        remarks.push(format!("not used, since fair-share factors do not depend on them: {keys}"));
     }
     if 0 < billed {
         let why = "usage is what --cpu or --resource says";
@@ -548,7 +548,7 @@ mod tests {
         let rule = Rule::read(
             "PriorityDecayHalfLife=7-0\npriorityweightqos=5\nPriorityWeightAge=1000\nPriorityMaxAge=7-0\n",
         );
-        let said = "not used, as fair-share factors do not depend on it: \
+        let said = "not used, since fair-share factors do not depend on them: \
             PriorityMaxAge, PriorityWeightAge, PriorityWeightQOS";
         assert_eq!(rule.unwrap().remarks, [said]);
         assert!(Rule::read("PriorityDecayHalfLife=7-0\n").unwrap().remarks.is_empty());

@@ -184,7 +184,7 @@ mod tests {
             row_count: 1,
         };
         let shown = with_requests(&table, Some("slurm"));
-        assert_eq!(shown.rows[0].join(" "), "1 to 10 GB 7");
+        assert_eq!(shown.rows[0].join(" "), "1.02 to 10.2 GB 7");
         assert_eq!(with_requests(&table, None).rows, table.rows);
     }
 

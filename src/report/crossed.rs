@@ -25,7 +25,7 @@ pub(super) fn in_place_of(result: &Stored, table: &Table) -> Option<String> {
     let answer = in_two_ways(result).filter(|_| table.file == format!("{}.csv", result.name))?;
     let file = escape(&table.file);
     let source = format!(
-        "<p class=\"source\">Data: <a href=\"data/{file}\">{file}</a>, by the exact sequence of events: \
+        "<p class=\"source\">Data: <a href=\"data/{file}\">{file}</a>, which counts by the exact sequence of events only: \
         014 is submitted, scheduled, finished; 013 ends with a failure, 015 with a kill, and 01 still \
         runs; any other sequence is \"other\"</p>\n"
     );

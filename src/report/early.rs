@@ -32,6 +32,10 @@ pub(super) fn whole_rows(table: &Table, results: &[Stored]) -> Option<(Table, St
     let (from_s, when) = whole_from(results).filter(|_| 2 * FOLDED_ROWS < table.row_count)?;
     let place =
         table.header.iter().position(|name| ["start_s", "time_s"].contains(&name.as_str()))?;
+    // If only the first rows are loaded, those of one time must not be further down.
+    if table.rows.len() < table.row_count && 0 < place {
+        return None;
+    }
     // An interval of episodes that contains the instant is counted there.
     let end = table.header.iter().position(|name| name == "end_s");
     let end = end.filter(|_| table.file == "episodes-intervals.csv");

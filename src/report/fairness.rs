@@ -339,9 +339,9 @@ fn lead(of: &Of<'_>, machine: &MachineUsage, more: Option<String>) -> String {
     let heaviest = heaviest.filter(|_| 0.0 < machine.cpu_s).map(|(user, cpu_s)| {
         let name = short(user_name(user.as_deref().unwrap_or(NOBODY)));
         let share = share_text(Some(cpu_s / machine.cpu_s));
-        format!("{} {name} has most of it, {share}", of.kind())
+        format!("{} {name} has the largest share of that, {share}", of.kind())
     });
-    let said: Vec<String> = std::iter::once(whole).chain(more).chain(heaviest).collect();
+    let said: Vec<String> = std::iter::once(whole).chain(heaviest).chain(more).collect();
     format!("<p class=\"answer\">{}.</p>\n", escape(&said.join("; ")))
 }
 

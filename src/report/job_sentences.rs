@@ -85,8 +85,12 @@ fn ended_at(job: &JobDetail) -> Option<String> {
     Some(if is_date(end_s) { at } else { format!("{at} of the trace") })
 }
 
-/// `, 300 of them evicted`, of the attempts that are stored; empty if none was.
+/// `, 300 of them evicted`, of the attempts that are stored; empty if none was, or if the outcome of the
+/// only one says so.
 fn evicted(job: &JobDetail) -> String {
+    if job.attempt_count == 1 {
+        return String::new();
+    }
     let attempts = || job.tasks.iter().flat_map(|task| &task.attempts);
     let stored = attempts().count() as u64;
     let evicted =
@@ -229,8 +233,9 @@ mod tests {
         let evicted =
             JobDetail { event_count: 1, events: vec![event], tasks: vec![task], ..job.clone() };
         let html = sentences(&evicted, Ends::Known);
+        // The outcome says how the only attempt ended.
         let said = "It failed (TIMEOUT) at 3 d 01:03:20 of the trace; 1 task with 1 attempt, which ran for \
-            2 h, 1 of them evicted.";
+            2 h.";
         assert!(html.contains(said), "{html}");
         let more = JobDetail { attempt_count: 5, ..evicted };
         let html = sentences(&more, Ends::Known);

@@ -26,7 +26,7 @@ use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
 use crate::answers::study::Topic;
 use crate::answers::sweep::{SweepAnswer, SweepSettings, lost_jobs};
-use crate::answers::{list, load, replay, sweep};
+use crate::answers::{list, replay, sweep};
 use crate::results::kind::{Kind, Pages};
 use crate::results::{Picture, Stored, Table};
 
@@ -181,18 +181,12 @@ fn is_same(one: &Stored, other: &Stored) -> bool {
     })
 }
 
-/// Whether a chart is folded: one that does not answer the question of its page.
-fn is_folded(kind: &Kind<'_>, file: &str) -> bool {
-    let is_of_machines = kind.name == load::KIND.name && file.ends_with("-machines");
-    is_of_machines || kind.folded.contains(&file)
-}
-
 /// The charts of a result, with the headings of its parts. The tables are listed above them.
 fn figures(kind: &Kind<'_>, result: &Stored, scope: &str) -> Result<String, ReportError> {
     let end = format!("Tables: {scope}.");
     let mut said: Vec<String> = Vec::new();
     let (mut html, mut part) = (String::new(), None);
-    let is_folded = |chart: &Picture<'_>| is_folded(kind, chart.file);
+    let is_folded = |chart: &Picture<'_>| kind.folded.iter().any(|end| chart.file.ends_with(end));
     let (folded, shown): (Vec<Picture<'_>>, Vec<Picture<'_>>) =
         result.charts().into_iter().partition(is_folded);
     for chart in shown {

@@ -354,7 +354,7 @@ fn ends_of(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     ends
 }
 
-/// A chart of a user over time and its caption, as HTML.
+/// A chart and its caption, as HTML.
 pub(super) fn html(chart: &Chart) -> String {
     let mut html = html::drawn(&svg_of(chart), chart.title());
     let _ = writeln!(html, "<p class=\"source\">{}</p>", escape(chart.caption()));

@@ -56,7 +56,7 @@ pub(crate) fn sentence(text: &str) -> String {
 const SPOKEN_FROM_S: f64 = 120.0;
 
 /// Units of CPU time that are easier to read in hours.
-const CPU_UNITS: [&str; 4] = [" processor-s", " core-s", " NCU-s", " GPU-s"];
+const CPU_UNITS: [&str; 5] = [" processor-s", " core-s", " NCU-s", " GPU-s", " task-s"];
 
 /// CPU-seconds in a text as CPU-hours, `131,733 processor-h`; a tooltip has the seconds.
 fn spoken_cpu(html: &str) -> String {

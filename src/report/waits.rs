@@ -242,7 +242,11 @@ impl Waits {
                 label: short(user_name(&own.user)),
                 value: 100.0 * longer,
                 note: format!("{}{wait}, {} of the use", percent(*longer), percent(*share)),
-                tone: if Self::LONGER <= *longer { Tone::Orange } else { Tone::Blue },
+                tone: if Self::LONGER <= *longer && own.waits_long() {
+                    Tone::Orange
+                } else {
+                    Tone::Blue
+                },
                 part: None,
             }
         };

@@ -320,7 +320,8 @@ fn of_common_months(tables: [&Table; 2]) -> Result<Option<[Table; 2]>, String> {
 }
 
 /// The rows of the only month with jobs in each of two tables, such as the reports of two months: a job
-/// may have begun in an earlier month, in which none ended. Both months are named in each row.
+/// may have begun in an earlier month, in which none ended. Both months are named in each row; a log may
+/// cover only a part of one.
 fn of_single_months(tables: [&Table; 2]) -> Option<[Table; 2]> {
     let only = |table: &Table| -> Option<String> {
         let jobs = table.header.iter().position(|name| name == "jobs");
@@ -330,7 +331,7 @@ fn of_single_months(tables: [&Table; 2]) -> Option<[Table; 2]> {
         months.first().filter(|_| months.len() == 1).map(|month| (*month).clone())
     };
     let (one, other) = only(tables[0]).zip(only(tables[1]))?;
-    let named = if one == other { one.clone() } else { format!("{one} and {other}") };
+    let named = if one == other { one.clone() } else { format!("{one} and {other} (may be cut)") };
     let kept = |table: &Table, month: &String| {
         let mut kept = table.clone();
         kept.rows.retain(|row| row[0] == *month);
@@ -557,9 +558,9 @@ mod tests {
         let first = table("month,account,jobs", &march);
         let change = compared(&first, &table("month,account,jobs", &["2024-05,bio,5"]));
         assert_eq!((change.rows, change.changed_rows), (1, 1));
-        assert_eq!(change.cells[0].key, ["2024-04 and 2024-05", "bio"]);
+        assert_eq!(change.cells[0].key, ["2024-04 and 2024-05 (may be cut)", "bio"]);
         assert_eq!((change.cells[0].first.as_str(), change.cells[0].change), ("3", Some(2.0)));
-        assert_eq!(change.only_first, [["2024-04 and 2024-05", "chem"]]);
+        assert_eq!(change.only_first, [["2024-04 and 2024-05 (may be cut)", "chem"]]);
         // Of five months and six, those in the middle are whole in both.
         let long = ["2024-01,chem,1", "2024-02,chem,1", "2024-03,chem,1", "2024-04,chem,9"];
         let first = table("month,account,jobs", &[&long[..], &whole[1..2]].concat());

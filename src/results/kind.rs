@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::envelope::{Envelope, again};
-use crate::schema::{JOINED_SAMPLE, Table};
+use crate::schema::{JOINED_SAMPLE, SEVERAL_INSTANCES, Table};
 
 /// Says in one sentence what was found, from the whole of a stored result.
 pub type Sentence = fn(&Envelope) -> Option<String>;
@@ -18,10 +18,7 @@ pub type Names = fn(&Envelope) -> Vec<(String, String)>;
 
 /// The first words of the assumptions that matter for every answer: what a task is, and whether the
 /// rows are only some of the trace.
-pub const FOR_ALL: [&str; 2] = ["tasks of several instances", JOINED_SAMPLE];
-
-/// The first words of the assumption that tasks started when they were created.
-pub const STARTS: &str = "no start time: started when it was created";
+pub const FOR_ALL: [&str; 2] = [SEVERAL_INSTANCES, JOINED_SAMPLE];
 
 /// A kind of result.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +35,7 @@ pub struct Kind<'a> {
     pub tables: &'static [Table],
     /// Whether it is also made of `task_usage`, if its definition of CPU or memory needs that.
     pub meters: bool,
-    /// The first words of the assumptions that matter for it, besides [`FOR_ALL`]; empty if none
-    /// does.
+    /// The first words of the assumptions that matter for it, besides [`FOR_ALL`].
     pub remarks: &'static [&'static str],
     /// Reads an answer as the type of its study, and writes it again.
     pub form: Option<fn(&Value) -> serde_json::Result<Value>>,
@@ -54,7 +50,8 @@ pub struct Kind<'a> {
     /// Headings among its charts on a page: the first letters of the names of charts, and the heading
     /// above the first of them.
     pub parts: &'static [(&'static str, &'static str)],
-    /// Charts that a page folds after the others, since they do not answer its question.
+    /// How the names of charts end that a page folds after the others, since they do not answer its
+    /// question.
     pub folded: &'static [&'static str],
     /// The first letters of the name of the chart that the overview shows.
     pub figure: Option<&'static str>,

@@ -12,6 +12,7 @@ use super::kind::{FOR_ALL, Kind};
 use crate::charts::DAYS_FROM_S;
 use crate::digits::{counted, grouped};
 use crate::lake::Gap;
+use crate::notation::listed;
 use crate::schema::{JOINED_SAMPLE, Table};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
@@ -41,7 +42,7 @@ pub fn scope(kind: &Kind<'_>, settings: &Value, inputs: &[Input]) -> String {
             None => extents.push((extent, vec![table])),
         }
     }
-    let pieces = extents.iter().map(|(extent, tables)| format!("{}: {extent}", joined(tables)));
+    let pieces = extents.iter().map(|(extent, tables)| format!("{}: {extent}", listed(tables)));
     let pieces = pieces.chain(assumed(kind, inputs)).chain(drawn(settings));
     pieces.collect::<Vec<String>>().join("; ")
 }
@@ -50,9 +51,8 @@ pub fn scope(kind: &Kind<'_>, settings: &Value, inputs: &[Input]) -> String {
 /// those about waits if it uses waits or starts.
 fn assumed(kind: &Kind<'_>, inputs: &[Input]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    let for_all = if kind.remarks.is_empty() { &[][..] } else { &FOR_ALL };
     for (wording, &count) in inputs.iter().flat_map(|input| &input.remarks) {
-        let is_about = kind.remarks.iter().chain(for_all).any(|start| wording.starts_with(start));
+        let is_about = kind.remarks.iter().chain(&FOR_ALL).any(|start| wording.starts_with(start));
         let said = format!("{wording}: {}", grouped(count));
         if is_about && !all.contains(&said) {
             all.push(said);
@@ -88,15 +88,6 @@ fn drawn(settings: &Value) -> Option<String> {
             percent(jobs),
             percent(machines)
         )),
-    }
-}
-
-/// `a, b and c`.
-fn joined(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 
@@ -144,7 +135,7 @@ pub(crate) fn in_short(kind: &Kind<'_>, settings: &Value, inputs: &[Input]) -> S
     let is_read = |table: &&str| wanted.is_empty() || wanted.iter().any(|own| own.name() == *table);
     let pieces = lengths.iter().filter_map(|(length, tables)| {
         let read: Vec<&str> = tables.iter().copied().filter(is_read).collect();
-        (!read.is_empty()).then(|| format!("{}: {length}", joined(&read)))
+        (!read.is_empty()).then(|| format!("{}: {length}", listed(&read)))
     });
     pieces.chain(drawn(settings)).collect::<Vec<String>>().join("; ")
 }

@@ -93,6 +93,13 @@ pub const ROW_ID: &str = "row_id";
 /// record the size of each machine.
 pub const SYSTEM_MACHINE: i64 = 1;
 
+/// The assumption that tasks started when they were created.
+pub const STARTS: &str = "no start time: started when it was created";
+
+/// The assumption about tasks of several instances in a log without these.
+pub const SEVERAL_INSTANCES: &str = "tasks of several instances: a task stands for all of them, which \
+    count as running, each with its request, from the start of the task to its end";
+
 /// The remark about the rows of a joined file, which has only some of the rows of its trace.
 pub const JOINED_SAMPLE: &str =
     "rows of a joined sample: sequences and totals are not those of the trace";

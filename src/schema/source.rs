@@ -288,6 +288,11 @@ impl Source {
         matches!(self.family(), Family::Processors)
     }
 
+    /// Whether it is in the standard workload format, or in the one with the same lines (GWF).
+    pub const fn is_workload_format(self) -> bool {
+        matches!(self, Self::Swf | Self::Gwf)
+    }
+
     /// Whether a log may have several files, such as one per month.
     pub fn has_files(self) -> bool {
         self.has(Trait::HasFiles)

@@ -134,7 +134,8 @@ def pictures(lake):
 def outcomes_drawn(lake):
     """The bars of the ledger are its rows, in hours if one is an hour or more."""
     result = jobfate.account(lake, cpu="slots", out="kept", chart_format="pdf")
-    rows = {row["outcome"]: row["cpu"] for row in result.rows if row["cpu"]}
+    label = lambda outcome: "still running" if outcome == "running" else outcome
+    rows = {label(row["outcome"]): row["cpu"] for row in result.rows if row["cpu"]}
     charts = [chart for chart in result.charts.values() if "value" in chart.data.columns]
     drawn = [{row["name"]: row["value"] for row in chart.data} for chart in charts if "name" in chart.data.columns]
     per = 3600 if 3600 <= max(rows.values()) else 1

@@ -13,9 +13,9 @@ mod tables;
 
 use crate::answers::sentences::Ends;
 use crate::results::envelope::Envelope;
-use crate::results::kind::{Kind, STARTS};
+use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
-use crate::schema::Table;
+use crate::schema::{STARTS, Table};
 use crate::studies::meter::{Meter, Resource};
 
 pub use answer::AccountAnswer;

@@ -75,7 +75,7 @@ pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice
         .unwrap_or_else(|| outcome.rows.iter().flat_map(|row| bars_of(outcome, row)).collect());
     let how = match classes {
         Classes::Sequence if is_by_last_event => {
-            "by their last event; the table counts by the exact sequence of events"
+            "by their last event; the file of the table counts by the exact sequence of events"
         }
         Classes::Sequence => {
             "by their exact sequence of events: 014 is SUBMIT, SCHEDULE and FINISH, 013 ends with a \

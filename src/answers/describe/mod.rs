@@ -12,9 +12,9 @@ pub(crate) mod step;
 mod tables;
 
 use crate::results::envelope::Envelope;
-use crate::results::kind::{Kind, STARTS};
+use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
-use crate::schema::Table;
+use crate::schema::{STARTS, Table};
 use crate::studies::samples::What;
 
 pub use answer::DescribeAnswer;

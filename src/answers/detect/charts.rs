@@ -264,7 +264,7 @@ fn oracle_beaten(lines: &[Line]) -> String {
     let beaten = oracle.points.iter().filter(is_beaten).map(|point| point.0).reduce(f64::max);
     beaten.map_or_else(String::new, |limit| {
         format!(
-            "At a limit of {} % or less the oracle is not the best: it spends the limit on every straggler, in \
+            "At a limit of {} % the oracle is not the best: it spends the limit on every straggler, in \
             the order of its flags. ",
             three_digits(limit)
         )
@@ -450,7 +450,7 @@ mod tests {
             stroke: Stroke::Marked,
         };
         let said = |own| oracle_beaten(&[line("oracle", [0.1, 9.0]), line("flink", own)]);
-        assert!(said([0.2, 5.0]).starts_with("At a limit of 0.5 % or less the oracle"));
+        assert!(said([0.2, 5.0]).starts_with("At a limit of 0.5 % the oracle"));
         assert_eq!(said([0.11, 5.0]), "");
         assert_eq!(oracle_beaten(&[line("flink", [0.2, 5.0])]), "");
     }

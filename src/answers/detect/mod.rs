@@ -13,9 +13,9 @@ mod shift_charts;
 pub(crate) mod step;
 mod tables;
 
-use crate::results::kind::{Kind, STARTS};
+use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
-use crate::schema::Table;
+use crate::schema::{STARTS, Table};
 
 pub use answer::{DetectAnswer, DetectCurve, DetectPoint};
 pub(crate) use lines::closed;

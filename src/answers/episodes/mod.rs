@@ -11,9 +11,9 @@ mod seen;
 mod step;
 mod table;
 
-use crate::results::kind::{Kind, STARTS};
+use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
-use crate::schema::Table;
+use crate::schema::{STARTS, Table};
 
 pub use answer::{EpisodeRow, EpisodesAnswer, OfKind};
 pub use found::{Episodes, episodes};

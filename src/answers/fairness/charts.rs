@@ -60,7 +60,7 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     bars.into_iter().chain(all).collect()
 }
 
-/// The name of the chart that answers who got how much. Pages fold the others.
+/// The name of the chart that answers who got how much.
 const SHARES: &str = "fairness-shares";
 
 /// Users with a bar of their own.

@@ -24,13 +24,9 @@ pub(super) fn plan(asked: &FairnessPlan, until: Until) -> Result<Span> {
         let begin =
             lake.require(Table::TaskEvents)?.parts.iter().filter_map(|part| part.min_time_us).min();
         let begin = begin.unwrap_or(0);
-        let windows = Windows::of(&lake);
-        let end = windows.task_end_us;
-        if until.window_end_us.is_some_and(|chosen| chosen < end) {
-            let text = "--window-end is before the last event";
-            return Err(Usage(text.to_owned()).into());
-        }
-        let windows = windows.with_end(until.window_end_us).closing(until.open_attempts);
+        let windows = Windows::ending(&lake, until.window_end_us);
+        let windows = windows.map_err(|early| Usage(early.of_option()))?;
+        let windows = windows.closing(until.open_attempts);
         let shift_us = match asked.align {
             Align::Clock => 0,
             Align::Start => -begin,

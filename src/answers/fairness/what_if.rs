@@ -141,7 +141,8 @@ pub(crate) fn half_lives(history: &History) -> Result<RecordBatch> {
         // The values of one index at a time are in memory.
         let series = evaluate(text, indices::parse(text)?.as_mut(), history)?;
         let last = series.intervals().checked_sub(1);
-        all.extend(last.and_then(|last| series.heaviness(last)));
+        let values = last.and_then(|last| series.heaviness(last));
+        all.push(values.unwrap_or_else(|| vec![f64::NAN; first.len()]));
     }
     let has_used = |&who: &usize| {
         first[who].is_some() && all.iter().all(|values: &Vec<f64>| values[who].is_finite())

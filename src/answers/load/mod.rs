@@ -16,8 +16,9 @@ pub(crate) mod step;
 mod table;
 mod units;
 
-use crate::results::kind::{Kind, STARTS};
+use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
+use crate::schema::STARTS;
 
 pub use answer::{LevelChange, LoadAnswer, LoadRow, OfSize, Totals, WholeFrom};
 pub(crate) use answer::{WAITS_MIN, averaged, longest_wait, share_of};
@@ -43,6 +44,7 @@ pub const KIND: Kind<'static> = Kind {
         ("load-by-machine", "Load of a sample of machines"),
     ],
     remarks: &["status ", "wait ", STARTS, "pods deleted"],
+    folded: &["-machines"],
     parts: &[
         ("load-arrivals", "Submissions"),
         ("load-dispersion", "Submissions"),

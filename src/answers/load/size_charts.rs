@@ -3,7 +3,7 @@
 //! In: the load of a lake. Out: a figure by size, by requested CPU and by requested memory; none for an
 //! amount without classes (no job records it, or the size of a log's jobs already shows it).
 
-use super::{Loaded, table};
+use super::{Loaded, WAITS_MIN, table};
 use crate::charts::{Chart, ForestChart, ForestColumn, Interval, Scale, Tone, beside_name};
 use crate::digits;
 use crate::studies::load::jobs::FateRow;
@@ -25,12 +25,12 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// The label of a class: `2-4`, `1 to 10 GiB`.
+    /// The label of a class: `2-4`, `1.02 to 10.2 GB`.
     fn label(&self, name: &str) -> String {
         if self.is_of_requests { of_request(name, self.unit) } else { name.to_owned() }
     }
 
-    /// The jobs of a class: `jobs of 2 to 4 tasks`, `jobs that request 1 to 10 GiB`.
+    /// The jobs of a class: `jobs of 2 to 4 tasks`, `jobs that request 1.02 to 10.2 GB`.
     fn jobs(&self, name: &str) -> String {
         let label = self.label(name);
         if self.is_of_requests {
@@ -124,16 +124,15 @@ fn chart_of(sizes: &Sizes, with_waits: bool) -> Chart {
     })
 }
 
-/// The name of a class of requests for readers, in millions or billions if it is large; bytes are in
-/// round numbers of a unit of which there is one or more: `1 to 10 GB` for `1000000 to 10000000` KiB,
-/// which is 2.4 % more.
+/// The name of a class of requests for readers, in millions or billions if it is large; many bytes are
+/// in decimal units: `1.02 to 10.2 GB` for `1000000 to 10000000` KiB.
 pub(crate) fn of_request(name: &str, unit: &'static str) -> String {
     let units = table::several(unit);
     let Some((from, to)) = name.split_once(" to ") else { return format!("{name} {units}") };
     let (Ok(from), Ok(to)) = (from.parse::<f64>(), to.parse::<f64>()) else {
         return format!("{name} {units}");
     };
-    if let Some((unit, per)) = super::units::in_thousands(unit, to) {
+    if let Some((unit, per)) = super::units::in_decimal(unit, from) {
         let shown = |value: f64| digits::three_digits(value / per);
         return format!("{} to {} {unit}", shown(from), shown(to));
     }
@@ -226,8 +225,10 @@ impl Measure {
     fn drawn(&self, sizes: &Sizes) -> Drawn {
         let rows = &sizes.rows;
         let all = |of: fn(&FateRow) -> Option<f64>| rows.iter().filter_map(of);
+        // The median of a few jobs says little.
+        let many = rows.iter().filter(|row| WAITS_MIN <= row.jobs_ended);
         let known: Vec<(f64, String)> =
-            rows.iter().filter_map(|row| Some(((self.of)(row)?, sizes.jobs(&row.name)))).collect();
+            many.filter_map(|row| Some(((self.of)(row)?, sizes.jobs(&row.name)))).collect();
         let least = known.iter().min_by(|one, other| one.0.total_cmp(&other.0));
         let most = known.iter().max_by(|one, other| one.0.total_cmp(&other.0));
         let range = least.zip(most).filter(|(least, most)| least.0 < most.0);
@@ -310,8 +311,8 @@ mod tests {
     fn large_sizes_are_said_in_words() {
         for (name, unit, said) in [
             ("1000000 to 10000000", "processor", "1 to 10 million processors"),
-            ("1000000 to 10000000", "KiB", "1 to 10 GB"),
-            ("1000 to 10000", "KiB", "1 to 10 MB"),
+            ("1000000 to 10000000", "KiB", "1.02 to 10.2 GB"),
+            ("1000 to 10000", "KiB", "1.02 to 10.2 MB"),
             ("100 to 1000", "KiB", "100 to 1,000 KiB"),
             ("0.01 to 0.1", "NCU", "0.01 to 0.1 NCU"),
             ("0.0000001 to 0.000001", "NMU", "10⁻⁷ to 10⁻⁶ NMU"),
@@ -343,6 +344,7 @@ mod tests {
         let row = |name: &str, median, most| FateRow {
             name: name.to_owned(),
             jobs: 5,
+            jobs_ended: 10,
             run_s_median: Some(60.0),
             wait_s_median: Some(median),
             wait_s_p95: Some(most),
@@ -376,12 +378,16 @@ mod tests {
         let row = |name: &str, jobs, run_s_median| FateRow {
             name: name.to_owned(),
             jobs,
+            jobs_ended: if jobs == 1 { 9 } else { 10 },
             run_s_median,
             ..FateRow::default()
         };
-        let rows = vec![row("1", 2, Some(90.5)), row("2-4", 8, Some(194_733.0)), row("5", 1, None)];
+        let mut rows =
+            vec![row("1", 2, Some(90.5)), row("2-4", 8, Some(194_733.0)), row("5", 1, None)];
+        // Drawn, but too few have ended for a sentence.
+        rows.push(row("6-8", 1, Some(30.0)));
         let (caption, all) = columns(&of("tasks", rows), false);
-        let most = "Most are jobs of 2 to 4 tasks: 8 of 11 jobs. Median run times range from 90.5 s for jobs of 1 \
+        let most = "Most are jobs of 2 to 4 tasks: 8 of 12 jobs. Median run times range from 90.5 s for jobs of 1 \
             task to 2.25 d for jobs of 2 to 4 tasks. By tasks. ";
         assert!(caption.starts_with(most), "{caption}");
         let [jobs, long] = &all[..] else { panic!() };

@@ -60,7 +60,7 @@ pub(super) fn has_any(load: &Load, cells: &Cells, amount: Amount) -> bool {
 
 /// The plural of a unit.
 pub(super) fn several(unit: &str) -> String {
-    if matches!(unit, "core" | "processor") { format!("{unit}s") } else { unit.to_owned() }
+    if matches!(unit, "core" | "processor" | "slot") { format!("{unit}s") } else { unit.to_owned() }
 }
 
 /// The mean of an amount in each interval; `None` where it is unknown.

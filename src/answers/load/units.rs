@@ -17,18 +17,15 @@ pub(super) fn in_words(unit: &'static str, top: f64) -> (&'static str, f64) {
     (unit, per)
 }
 
-/// The decimal unit in which an amount of bytes is a round number, of which `top` has one or more, and
-/// how many of the given unit are taken for one; `None` if there is no larger one. A binary unit is
-/// taken for the decimal one, which is 2.4 % smaller (KiB) or 7.4 % smaller (GiB).
-pub(super) fn in_thousands(unit: &str, top: f64) -> Option<(&'static str, f64)> {
-    const BINARY: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
-    const DECIMAL: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
-    let first = BINARY.iter().position(|known| *known == unit)?;
-    let (mut place, mut per) = (first, 1.0);
-    while 1000.0 * per < top && place + 1 < DECIMAL.len() {
-        (place, per) = (place + 1, per * 1000.0);
-    }
-    (first < place).then(|| (DECIMAL[place], per))
+/// The largest decimal unit of bytes of which `least` has one or more, and how many of the given
+/// binary unit make one; `None` if that is no larger than the given one.
+pub(super) fn in_decimal(unit: &str, least: f64) -> Option<(&'static str, f64)> {
+    const BINARY: [(&str, f64); 3] =
+        [("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0)];
+    const DECIMAL: [(&str, f64); 4] = [("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("PB", 1e15)];
+    let (_, bytes) = *BINARY.iter().find(|known| known.0 == unit)?;
+    let larger = DECIMAL.iter().map(|(name, whole)| (*name, whole / bytes));
+    larger.filter(|(_, per)| 100.0 < *per && *per <= least).last()
 }
 
 #[cfg(test)]
@@ -36,12 +33,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edges_of_classes_are_round_in_decimal_units() {
-        assert_eq!(in_thousands("KiB", 1e7), Some(("GB", 1e6)));
-        assert_eq!(in_thousands("KiB", 1e6), Some(("MB", 1e3)));
-        assert_eq!(in_thousands("MiB", 1e4), Some(("GB", 1e3)));
-        assert_eq!(in_thousands("KiB", 1e3), None);
-        assert_eq!(in_thousands("processor", 1e9), None);
+    fn classes_of_bytes_have_their_exact_edges_in_decimal_units() {
+        assert_eq!(in_decimal("KiB", 1e6), Some(("GB", 976_562.5)), "1.024 GB");
+        assert_eq!(in_decimal("KiB", 1e5), Some(("MB", 976.5625)), "102.4 MB");
+        assert_eq!(in_decimal("MiB", 1e3), Some(("GB", 1e9 / 1_048_576.0)));
+        assert_eq!(in_decimal("KiB", 100.0), None);
+        assert_eq!(in_decimal("MiB", 10.0), None);
+        assert_eq!(in_decimal("processor", 1e9), None);
     }
 
     #[test]

@@ -13,9 +13,9 @@ mod step;
 mod table;
 mod units;
 
-use crate::results::kind::{Kind, STARTS};
+use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
-use crate::schema::Table;
+use crate::schema::{STARTS, Table};
 
 pub use answer::{AccountsOfUser, MonthlyAnswer, OfQueue};
 pub use months::{Months, monthly};

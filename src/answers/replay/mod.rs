@@ -11,8 +11,8 @@ use crate::replay::feedback::{Arrivals, Feedback};
 use crate::replay::history::{AtTime, History};
 use crate::replay::journal::Journal;
 use crate::replay::metrics::{GpuFragmentation, GroupRow, JobEnd, Metrics, Moved, Paired};
-use crate::results::kind::{Kind, STARTS};
-use crate::schema::Table;
+use crate::results::kind::Kind;
+use crate::schema::{STARTS, Table};
 
 mod absent;
 mod answer;

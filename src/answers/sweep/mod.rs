@@ -19,9 +19,9 @@ pub(crate) mod step;
 mod swept;
 mod tables;
 
-use crate::results::kind::{Kind, STARTS};
+use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
-use crate::schema::Table;
+use crate::schema::{STARTS, Table};
 
 pub(crate) use answer::lost_jobs;
 pub use answer::{SweepAnswer, SweepSettings};

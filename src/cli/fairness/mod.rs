@@ -16,6 +16,7 @@ use jobfate::answers::study::Definitions;
 use jobfate::fairness::gather::Cluster;
 use jobfate::fairness::program::{self};
 use jobfate::faults::Result;
+use jobfate::lake::Lake;
 use jobfate::results::shares;
 use jobfate::units::parse_micros;
 
@@ -51,8 +52,8 @@ pub(crate) struct FairnessArgs {
     /// `result.json` has users, machines, clusters and suggestions (with `--what-if` also the place
     /// of each user under each index); `series.csv` and `series.parquet` have every value of every
     /// index, `usage.csv` and `usage.parquet` the usage of each user in each interval, when it was
-    /// charged and when it ran. For a log, `half-lives.csv` has the place of each user under other
-    /// half-lives. Each index has a chart as SVG and PNG.
+    /// charged and when it ran. For a log of a computing centre, by user, `half-lives.csv` has the
+    /// place of each user under other half-lives. Each index has a chart as SVG and PNG.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
@@ -98,6 +99,9 @@ pub(crate) fn run(args: &FairnessArgs) -> Result<()> {
             spread::ask(&spark, &lake, common, vec![errand])?.into_iter().next()
         }
     };
+    for folder in args.lakes() {
+        super::show_remarks_for_all(&Lake::open(&folder)?);
+    }
     let screen = Terminal { form: args.form() };
     let buckets = parts.as_ref().map_or(Buckets::Unread, Buckets::OfWorkers);
     step::give(&args.plan, until, files, (buckets, &screen))

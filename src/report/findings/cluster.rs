@@ -55,10 +55,10 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     let of = of_capacity(answer, capacity);
     let interval = interval(answer.interval_s);
     let queue = longest_queue(answer, &interval).unwrap_or_default();
-    // A mean over two levels is neither of them.
+    // A mean over two levels is neither of them, so these follow.
     let levels = answer.level.as_ref().map_or_else(String::new, |level| {
         format!(
-            ". It was {} until {}, and {} from then on",
+            ". The request was {} until {}, and {} from then on",
             percent(level.before_share),
             level.when,
             percent(level.after_share)
@@ -130,7 +130,7 @@ fn no_capacity(answer: &LoadAnswer) -> Option<Told> {
     let plural = if *unit == "NCU" { "" } else { "s" };
     Some(Told::Unknown(format!(
         "The capacity of the cluster is not known: running tasks requested at most {} {unit}{plural} \
-        on average in one {}",
+        (mean per {})",
         six_digits(most),
         interval(answer.interval_s),
     )))

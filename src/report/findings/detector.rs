@@ -36,7 +36,7 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     Some(Told::Shown(format!(
         "{} would end jobs {} earlier{}{}{}. Copies \
         that lose take {} of the slot time of all jobs{}. This is a dry run, in which a copy takes as long as the \
-        median sibling of its task. It finds {} of {stragglers}{}; {} of its flags on judged tasks are \
+        median sibling of its task. `{name}` finds {} of {stragglers}{}; {} of its flags on judged tasks are \
         right{}{}{}",
         verdict(name, (earlier, copy)),
         percent(earlier),
@@ -60,9 +60,11 @@ const WORTH: f64 = 0.05;
 /// Whether a detector is worth having, as the start of a sentence.
 fn verdict(name: &str, (earlier, copy): (f64, &CopyRow)) -> String {
     let is_of_one = copy.largest_earlier_share.is_some_and(|share| MOST <= share);
-    match (earlier < WORTH, is_of_one) {
+    // What few copies and one job save may be luck.
+    let is_luck = is_of_one && copy.won.saturating_mul(10) < copy.started;
+    match (earlier < WORTH || is_luck, is_of_one) {
         (true, _) => {
-            format!("Hardly any: copies of the tasks that the best of them, `{name}`, flags")
+            format!("Hardly any: with `{name}`, the best, copies of the tasks that it flags")
         }
         (false, true) => format!("Perhaps `{name}`: copies of the tasks that it flags"),
         (false, false) => format!("`{name}`: copies of the tasks that it flags"),

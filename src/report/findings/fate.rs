@@ -7,6 +7,7 @@ use crate::answers::describe::DescribeAnswer;
 use crate::answers::sentences::{Ends, MOST, percent};
 use crate::answers::sweep::{self, SweepAnswer};
 use crate::digits::{self, counted, six_digits};
+use crate::notation::listed;
 use crate::results::envelope::{Envelope, Input};
 use crate::schema::{Source, Table};
 
@@ -90,7 +91,7 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     let notes = if notes.is_empty() { String::new() } else { format!("; {}", notes.join("; ")) };
     Some(Told::Shown(format!(
         "Of the {amount} that jobs {used}{within}, {}. {} went to jobs that did not finish{notes}{}{after}",
-        joined(&by_outcome(&share, &at_end)),
+        listed(&by_outcome(&share, &at_end)),
         percent(in_all),
         by_ends(answer)
     )))
@@ -158,8 +159,8 @@ fn notes(stored: &Envelope, answer: &AccountAnswer, lossy: &[&str]) -> Vec<Strin
         let (all, jobs) = (percent(share(outcome)), jobs_of(outcome));
         // A reason of nearly all of it says nothing more.
         let reason = answer.main_reason(outcome).filter(|said| !said.starts_with(&all));
-        if let Some(reason) = reason {
-            return Some(format!("of the {all} of {jobs}, {reason}"));
+        if let Some((share, whose)) = reason.as_deref().and_then(|said| said.split_once(" in ")) {
+            return Some(format!("most of the {all} of {jobs} ({share} of all) is in {whose}"));
         }
         let most = largest(answer, outcome).filter(|share| MOST <= *share)?;
         let used = answer.meter.verb();
@@ -201,14 +202,6 @@ fn apart(inputs: &[Input]) -> Option<[String; 3]> {
         format!("after {jobs}"),
         format!(". Outcomes are those of the jobs after {jobs}, when the trace of jobs ends"),
     ])
-}
-
-/// `a, b and c`.
-fn joined(parts: &[String]) -> String {
-    match parts {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        _ => parts.concat(),
-    }
 }
 
 /// The reason why the outcomes of a log are unknown.

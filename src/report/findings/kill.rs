@@ -102,6 +102,11 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
             capital(&said)
         )));
     }
+    if finished < row.harmed_jobs?.saturating_mul(2) {
+        return Some(Told::NotShown(format!(
+            "No kill rule is shown to be worth its harm; the best in hindsight: {said}. {untested}"
+        )));
+    }
     let doubt = evictions(answer, rule);
     let said = with_doubt(&format!("in hindsight, {said}"), doubt.as_deref());
     Some(Told::Shown(format!("{said}. {untested}")))

@@ -71,13 +71,15 @@ const TESTED_MIN: f64 = 0.25;
 fn doubt(answer: &SweepAnswer, lead: &Choice, row: &SweepRow) -> Option<String> {
     let tested = tested_share(lead, row).filter(|share| *share < TESTED_MIN);
     let tested = tested.map(|share| {
-        format!("only {} of the saving could be used to choose or test a rule", percent(share))
+        let what = killing(answer, lead);
+        format!("only {} of what {what} saves could be used to choose or test it", percent(share))
     });
     let all: Vec<String> = tested.into_iter().chain(evictions(answer, &lead.train.rule)).collect();
     (!all.is_empty()).then(|| all.join(", and "))
 }
 
-/// What is said of a rule that is not safe to adopt.
+/// What is said of a rule that is not safe to adopt: the gentlest rule that saves much, then how this one
+/// was chosen, what it does to later jobs, and what to all.
 fn doubtful(
     answer: &SweepAnswer,
     selection: &Selection,
@@ -85,24 +87,38 @@ fn doubtful(
     (why, within): (&str, &str),
 ) -> Option<String> {
     let (rule, gentle) = gentlest(answer.sweeps(), row)?;
-    let first = format!(
-        "the gentlest that saves much, killing tasks {}, {}",
-        plainly(rule, gentle.threshold),
-        does(answer, gentle, within)?
-    );
-    let chosen = format!(
-        "On the {} that ended first{}, the best choice was {}: over all jobs, it {}",
-        counted(selection.train_jobs, "job"),
-        price_of(answer, selection),
-        killing(answer, lead),
-        over_all_in_short(answer, row)?
-    );
-    let harms = format!("It harms {}", counted(row.harmed_jobs?, "finished job"));
-    let destroys = destroys(row).map_or_else(String::new, |said| format!(" and {said}"));
-    let gentler = of_gentler(answer, row, &[rule, &lead.train.rule]);
-    let harms = format!("{harms}{destroys}{gentler}");
+    let what = killing(answer, lead);
+    let is_lead = (rule, Some(gentle.threshold)) == (&*lead.train.rule, lead.train.threshold);
+    let first = if is_lead {
+        format!("{what} {}", does(answer, row, within)?)
+    } else {
+        let gentle_rule = plainly(rule, gentle.threshold);
+        let does = does(answer, gentle, within)?;
+        format!("the gentlest that saves much, killing tasks {gentle_rule}, {does}")
+    };
+    let (jobs, price) = (counted(selection.train_jobs, "job"), price_of(answer, selection));
+    let chosen = if is_best(selection, lead) {
+        format!("On the {jobs} that ended first{price}, the best choice was {what}")
+    } else {
+        format!(
+            "Of the rules that saved nearly as much as the best on the {jobs} that ended \
+            first{price}, {what} harmed fewest"
+        )
+    };
+    let all = over_all_in_short(answer, row)?;
+    let chosen = if is_lead { chosen } else { format!("{chosen}: over all jobs, it {all}") };
     let later = capital(&of_later(answer, selection, lead, "it"));
-    Some(in_sentences(with_doubt(&first, Some(why)), vec![chosen, harms, later]))
+    let mut rest = vec![chosen, later];
+    let gentler = of_gentler(answer, row, &[rule, &lead.train.rule]);
+    if is_lead {
+        let gentler = gentler.strip_prefix("; ").map(|said| format!("Over all jobs, {said}"));
+        rest.extend(gentler);
+    } else {
+        let destroys = destroys(row).map_or_else(String::new, |said| format!(" and {said}"));
+        let harmed = counted(row.harmed_jobs?, "finished job");
+        rest.push(format!("Over all jobs, it harms {harmed}{destroys}{gentler}"));
+    }
+    Some(in_sentences(with_doubt(&first, Some(why)), rest))
 }
 
 /// What is said of a rule that later jobs confirm; `None` if it is not known what it does to all jobs.
@@ -149,6 +165,8 @@ fn does(answer: &SweepAnswer, row: &SweepRow, within: &str) -> Option<String> {
     let finished = counted(answer.finished_jobs_with_tasks?, "finished job");
     let share = row.harmed_jobs_share.filter(|_| 0 < harmed);
     let share = share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
+    // Harm is known of jobs with loaded tasks only.
+    let within = if within.is_empty() { String::new() } else { format!(" with tasks{within}") };
     let harms = format!("harms {} of {finished}{within}{share}", grouped(harmed));
     let and = match row.destroyed_cpu_share.filter(|share| 0.0 < *share) {
         Some(share) => {

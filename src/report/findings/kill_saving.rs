@@ -59,9 +59,13 @@ pub(super) fn evictions(answer: &SweepAnswer, rule: &str) -> Option<String> {
     let (all, evicted) = (answer.restarts, answer.restarts_after_eviction);
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 attempts")]
     let share = |part: u64, whole: u64| part as f64 / whole as f64;
-    (acts && all < evicted.saturating_mul(2)).then(|| {
-        format!("{} of restarts follow an eviction, not a failure", percent(share(evicted, all)))
-    })
+    let what = if rule.starts_with("dead-time") {
+        ", and dead time counts evicted attempts too"
+    } else {
+        ", not a failure"
+    };
+    (acts && all < evicted.saturating_mul(2))
+        .then(|| format!("{} of restarts follow an eviction{what}", percent(share(evicted, all))))
 }
 
 /// When a rule kills, with the meaning of its parameter if the name does not say it.

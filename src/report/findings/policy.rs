@@ -33,7 +33,7 @@ fn response(row: &Replayed, value: fn(Spread) -> f64) -> Option<f64> {
 /// the end of the window does not cut, since the others last as long as the window under every policy.
 const MEASURES: [Measure; 6] = [
     time("the mean wait of tasks", wait_s),
-    Measure { name: "the mean slowdown of tasks", is_time: false, of: slowdown },
+    Measure { name: "the mean bounded slowdown of finished tasks", is_time: false, of: slowdown },
     time("the mean response of jobs", |row| response(row, |spread| spread.mean)),
     time("the 95 % quantile of responses", |row| response(row, |spread| spread.p95)),
     time("the 99 % quantile of responses", |row| response(row, |spread| spread.p99)),

@@ -23,7 +23,8 @@ pub(super) fn users(stored: &Envelope) -> Option<Told> {
         Some(name) => format!("{} {}", capital(by), short(name)),
     };
     let all = answer.inequality.map_or(answer.users.len() as u64, |inequality| inequality.users);
-    let half = answer.inequality.map_or_else(String::new, |inequality| {
+    let several = answer.inequality.filter(|inequality| 1 < inequality.users_of_half);
+    let half = several.map_or_else(String::new, |inequality| {
         format!("; {} of them {used} half", grouped(inequality.users_of_half))
     });
     let gini = answer

@@ -24,7 +24,7 @@ use super::records::amounts::float;
 use super::records::states::{Fate, States};
 use super::records::{Life, Record, Remarks, Turn};
 use super::rows::Cell;
-use crate::schema::EventType;
+use crate::schema::{EventType, SEVERAL_INSTANCES};
 
 pub(super) mod files;
 pub(super) mod requests;
@@ -100,10 +100,7 @@ pub(super) fn check_cpu(cpu: Option<f32>, life: &Life, remarks: &mut Remarks) {
 /// Counts a task that stands for several instances, which may have started later and ended earlier.
 pub(super) fn count_several(instances: i32, remarks: &mut Remarks) {
     if 1 < instances {
-        remarks.add(
-            "tasks of several instances: a task stands for all of them, which count as running, each \
-            with its request, from the start of the task to its end",
-        );
+        remarks.add(SEVERAL_INSTANCES);
     }
 }
 

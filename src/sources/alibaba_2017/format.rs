@@ -3,7 +3,7 @@
 use super::amounts::{amount, cores, is_header, signed_time_us};
 use super::instances::{self, Instances};
 use super::machines;
-use crate::schema::{Source, Table};
+use crate::schema::{STARTS, Source, Table};
 use crate::sources::SourceError;
 use crate::sources::alibaba::files::Kind;
 use crate::sources::alibaba::requests::{Request, Requests};
@@ -86,7 +86,7 @@ fn task<'a>(row: Row<'a>, are_alone: bool, remarks: &mut Remarks) -> Result<Reco
     let (fate, state) = row.state(STATES, 5, "status")?;
     let (end, has_begun) = (fate.end(), fate.has_begun());
     if has_begun {
-        remarks.add("no start time: started when it was created");
+        remarks.add(STARTS);
     }
     let instances = row.count(4, "instances")?;
     if are_alone && has_begun {

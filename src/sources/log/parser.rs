@@ -238,11 +238,11 @@ impl<F: LineFormat> LogParser<F> {
             let (_, value) = self.notes.header.iter().find(|(key, _)| key == name)?;
             Some(value.as_str())
         };
-        let told = ["MaxProcs", "MaxNodes"].map(|name| value_of(name).unwrap_or_default());
+        let values = ["MaxProcs", "MaxNodes"].map(|name| value_of(name).unwrap_or_default());
         let are_missing = |value: &str| matches!(value, "" | "-1");
-        let odd = told.iter().filter(|value| !are_missing(value) && grouped(value).is_none());
+        let odd = values.iter().filter(|value| !are_missing(value) && grouped(value).is_none());
         let odd = odd.count() as u64;
-        let known = told.into_iter().filter_map(grouped).find(|&count| 0.0 < count);
+        let known = values.into_iter().filter_map(grouped).find(|&count| 0.0 < count);
         if let Some(processors) = known {
             let cells = [
                 Cell::I64(0),
@@ -328,7 +328,7 @@ fn grouped(value: &str) -> Option<f32> {
         rest = &group[3..];
     }
     let goes_on = match rest.as_bytes() {
-        [b',' | b'.' | b'\'', next, ..] => next.is_ascii_digit(),
+        [b',' | b'.' | b'\'' | b' ', next, ..] => next.is_ascii_digit(),
         [next, ..] => next.is_ascii_alphabetic() || *next == b'_',
         [] => false,
     };

@@ -160,7 +160,8 @@ fn what_ended_without_a_start_and_a_running_time_never_ran() {
     for (row, expected, remarks) in [
         ("7,1,,9,0,stop,2", "1 SUBMIT, 9 KILL", &[never][..]),
         ("7,1,,9,0,BAD,2", "1 SUBMIT, 9 FAIL", &[never]),
-        // It ran, or the start is known.
+        // It finished, so it ran; or it ran, or the start is known.
+        ("7,1,,9,0,ok,2", "1 SUBMIT, 9 SCHEDULE, 9 FINISH", &[derived]),
         ("7,1,,9,3,stop,2", "1 SUBMIT, 6 SCHEDULE, 9 KILL", &[derived]),
         ("7,1,9,9,0,stop,2", "1 SUBMIT, 9 SCHEDULE, 9 KILL", &[]),
     ] {

@@ -60,11 +60,11 @@ fn rest_after(column: &str, name: &str) -> Option<String> {
     own.into_iter().find_map(|own| plain(own).strip_prefix(name).map(str::to_owned))
 }
 
-/// Whether a column may hold a field: counts are numbers.
+/// Whether a column may hold a field: one without any number holds no counts.
 fn fits(field: Field, column: &Column) -> bool {
     let is_number =
         |cell: &str| [false, true].iter().any(|&comma| scaled(cell.as_bytes(), 1, comma).is_some());
-    field.kind() != Kind::Count || filled(column).all(is_number)
+    field.kind() != Kind::Count || filled(column).next().is_none() || filled(column).any(is_number)
 }
 
 /// Whether numbers have a comma for the decimals: those of a recognised column; or else those of any
@@ -80,11 +80,20 @@ pub(super) fn are_commas(columns: &[Column], guesses: &[Guess]) -> bool {
             |cell: &str| cell.bytes().all(|byte| byte.is_ascii_digit() || b"-.,".contains(&byte));
         filled(column).all(all)
     };
-    let has_point = |cell: &str| {
-        cell.contains('.') && !is_grouped(cell) && scaled(cell.as_bytes(), 1, false).is_some()
-    };
     let mut others = columns.iter().filter(is_of_numbers).flat_map(filled);
-    others.any(has_comma) && !cells().any(has_point)
+    others.any(has_comma) && !numbers().any(|guess| has_decimal_point(&columns[guess.column]))
+}
+
+/// Whether the points of a column are decimal points: one is not between groups of three digits; or
+/// all cells have one, or a large number has none.
+fn has_decimal_point(column: &Column) -> bool {
+    let is_decimal = |cell: &str| !is_grouped(cell) && scaled(cell.as_bytes(), 1, false).is_some();
+    let has_point = |cell: &str| cell.contains('.');
+    let mut cells = filled(column);
+    filled(column).any(has_point)
+        && (filled(column).any(|cell| has_point(cell) && is_decimal(cell))
+            || filled(column).all(has_point)
+            || cells.any(|cell| !has_point(cell) && 3 < cell.len()))
 }
 
 /// Whether a cell is a number with a comma for the decimals.

@@ -101,14 +101,19 @@ fn not_utf_8(columns: &[Column], guesses: &[Guess]) -> &'static str {
     }
 }
 
-/// What to check in a column of numbers with points that may be between groups of three digits.
+/// What to check in a column of numbers with points or commas that may be between groups of three digits.
 fn doubt_of_points(
     column: &Column,
     field: Field,
     (separator, is_comma): (Option<u8>, bool),
 ) -> Option<String> {
-    if matches!(field.kind(), Kind::Text | Kind::Time) {
+    if field.kind() == Kind::Text {
         return None;
+    }
+    let is_english = |cell: &&str| cell.contains(',') && is_grouped(&cell.replace(',', "."));
+    if is_comma && let Some(cell) = filled(column).find(is_english) {
+        let (read, whole) = (cell.replace(',', "."), cell.replace(',', ""));
+        return Some(format!("`{cell}` is read as {read}; as a whole number it is {whole}"));
     }
     let cell = filled(column).find(|cell| is_grouped(cell))?;
     let whole = cell.replace('.', "");

@@ -81,7 +81,7 @@ impl Fleet {
         let peak = of_log.unwrap_or(own);
         let names = std::mem::take(&mut self.names);
         let mut number = EVENTS_PER_LINE;
-        if 0.0 < own && 0.0 < peak {
+        if 0.0 < own {
             let cells = [
                 Cell::I64(0),
                 Cell::I64(SYSTEM_MACHINE),

@@ -5,7 +5,8 @@
 //! counted.
 //!
 //! Attempts of a task do not overlap. So of two rows with the same start, the later is another
-//! attempt only if the earlier ended when it started, or if the later was submitted and ended then:
+//! attempt only if the earlier ended when it started, or if the later did and has another submit, or
+//! was submitted then:
 //!
 //! ```text
 //!  submit   start = end        end             submit    start           end  end
@@ -131,9 +132,9 @@ impl Seen {
         }
         let was_evicted = before.end.is_some_and(|(_, kind)| kind == EVICT);
         let is_other = self.end.is_some() || was_evicted || before.submit_us != self.submit_us;
-        // All of it, its submit too, was at one instant: nothing of it is in the other row.
-        let is_at_once = self.is_instant() && self.start_us == Some(self.submit_us);
-        let has_taken_none = is_at_once && before.end.is_some();
+        // With another submit, or all of it at one instant, nothing of it is in the other row.
+        let is_apart = self.submit_us != before.submit_us || self.start_us == Some(self.submit_us);
+        let has_taken_none = self.is_instant() && before.end.is_some() && is_apart;
         !(before.is_instant() && is_other || has_taken_none)
     }
 }

@@ -88,6 +88,8 @@ pub(super) struct Remarks {
     counts: BTreeMap<&'static str, u64>,
     /// What was counted for the current line by [`Remarks::add_once`].
     of_line: Vec<&'static str>,
+    /// What was counted between the begin and the end of a line.
+    since_begin: Option<Vec<(&'static str, u64)>>,
 }
 
 impl Remarks {
@@ -104,6 +106,18 @@ impl Remarks {
     /// Begins another line.
     fn begin_line(&mut self) {
         self.of_line.clear();
+        self.since_begin.get_or_insert_default().clear();
+    }
+
+    /// Ends it. What was counted for a line that is rejected is taken back.
+    fn end_line(&mut self, is_kept: bool) {
+        let own = self.since_begin.take().unwrap_or_default();
+        for (wording, count) in own.into_iter().filter(|_| !is_kept) {
+            if let Some(all) = self.counts.get_mut(wording) {
+                *all -= count;
+            }
+        }
+        self.counts.retain(|_, count| is_kept || 0 < *count);
     }
 
     /// Counts the current line, once for all of its fields.
@@ -123,6 +137,9 @@ impl Remarks {
     pub(super) fn add_many(&mut self, wording: &'static str, count: u64) {
         if 0 < count {
             *self.counts.entry(wording).or_default() += count;
+            if let Some(own) = &mut self.since_begin {
+                own.push((wording, count));
+            }
         }
     }
 }

@@ -48,9 +48,13 @@ impl<F: RecordFormat> RecordParser<F> {
                 for idx in 0..format.whole_count(line)? {
                     all.remarks.begin_line();
                     all.more += u64::from(0 < idx);
-                    if let Some(record) = format.record(line, &mut all.remarks)? {
-                        all.add(&record, line.number + all.more, rows)?;
-                    }
+                    let read = match format.record(line, &mut all.remarks) {
+                        Ok(Some(record)) => all.add(&record, line.number + all.more, rows),
+                        Ok(None) => Ok(()),
+                        Err(fault) => Err(fault),
+                    };
+                    all.remarks.end_line(read.is_ok());
+                    read?;
                 }
                 Ok(())
             });

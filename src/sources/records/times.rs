@@ -4,7 +4,7 @@
 //! that follows from others is derived and counted; any other missing time stays missing.
 
 use super::states::Fate;
-use super::{Life, Remarks};
+use super::{FINISH, Life, Remarks};
 
 /// The times of a row.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,11 +28,11 @@ pub(in crate::sources) struct AttemptTimes {
 }
 
 impl Times {
-    /// Whether a job has ended without a start, although the log has a column of starts, and its run time
-    /// is 0; counted.
+    /// Whether a job has failed or was cancelled without a start, although the log has a column of
+    /// starts, and its run time is 0; counted.
     pub(in crate::sources) fn never_ran(&self, fate: Option<Fate>, remarks: &mut Remarks) -> bool {
-        let has_ended = fate.is_some_and(|fate| fate.end().is_some());
-        let never_ran = has_ended && self.start_us.is_none() && self.run_us == Some(0);
+        let has_failed = fate.and_then(Fate::end).is_some_and(|end| end != FINISH);
+        let never_ran = has_failed && self.start_us.is_none() && self.run_us == Some(0);
         remarks.add_many("ended before a start: no SCHEDULE", u64::from(never_ran));
         never_ran
     }

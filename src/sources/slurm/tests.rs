@@ -1196,7 +1196,7 @@ proptest! {
         let (mut at, mut rows, mut expected) = (1000, Vec::new(), Vec::new());
         for (place, (gap, wait, length, is_evicted)) in attempts.into_iter().enumerate() {
             let (submit, length) = (at + gap, if instant == Some(place) { 0 } else { length });
-            let start = submit + if length == 0 { 0 } else { wait };
+            let start = submit + wait;
             at = start + length;
             let [word, event] =
                 if is_evicted { ["PREEMPTED", "EVICT"] } else { ["TIMEOUT", "FAIL"] };
