@@ -24,8 +24,8 @@ pub(super) fn in_decimal(unit: &str, least: f64) -> Option<(&'static str, f64)> 
         [("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0)];
     const DECIMAL: [(&str, f64); 4] = [("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("PB", 1e15)];
     let (_, bytes) = *BINARY.iter().find(|known| known.0 == unit)?;
-    let larger = DECIMAL.iter().map(|(name, whole)| (*name, whole / bytes));
-    larger.filter(|(_, per)| 100.0 < *per && *per <= least).last()
+    let mut larger = DECIMAL.iter().rev().map(|(name, whole)| (*name, whole / bytes));
+    larger.find(|(_, per)| 100.0 < *per && *per <= least)
 }
 
 #[cfg(test)]

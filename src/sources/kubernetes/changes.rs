@@ -17,8 +17,7 @@ pub(super) const ALONE: &str =
 const UNSTARTED: &str = "pods that ended without a start in the log: no SCHEDULE";
 
 /// The same for pods of which the log has only the end.
-const STARTED_BEFORE: &str =
-    "pods of which the log has only the end: length of the attempt unknown";
+const STARTED_BEFORE: &str = "pods known only by their end: length of the attempt unknown";
 
 /// A pod as its changes describe it: one attempt, and its node.
 #[derive(Clone, Debug, Default)]

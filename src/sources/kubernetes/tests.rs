@@ -443,7 +443,7 @@ fn events_and_requests_are_put_together_by_pod() {
             "4 SUBMIT, 10 EVICT",
             "pods that ended without a start",
         ),
-        (format!("{evicted}\n"), "10 SUBMIT, 10 EVICT", "pods of which the log has only the end"),
+        (format!("{evicted}\n"), "10 SUBMIT, 10 EVICT", "pods known only by their end"),
     ] {
         assert_eq!(history(&text), expected);
         let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
