@@ -1,8 +1,6 @@
 //! What happened in a replay, line by line.
 //!
-//! In: one entry per event, in order. Out: five arrays (time, kind, task, machine, attempt) that
-//! can be written to a table and read back, and a text with one line per entry. A journal that was
-//! read back equals the live one.
+//! In: one entry per event, in order. Out: the entries again, and a text with one line per entry.
 //!
 //! ```text
 //!  0 start t1 m1
@@ -10,10 +8,24 @@
 //!  50 finish t1 m3
 //!  50 cancel t1 m1
 //! ```
+//!
+//! Beyond [`IN_MEMORY`] entries are packed, to about nine bytes each, and go to a temporary file that
+//! has no name, so a journal of any length takes this much memory. If the file cannot be written,
+//! because the disk is full for example, entries stay in memory.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::workload::NONE;
+
+/// Entries that a journal keeps in memory: 36 MB.
+const IN_MEMORY: usize = 24 * PIECE;
+
+/// Entries in a piece.
+const PIECE: usize = 64 * 1024;
 
 /// The kind of an event.
 ///
@@ -196,67 +208,158 @@ fn write_seconds(f: &mut fmt::Formatter<'_>, micros: i64) -> fmt::Result {
     write!(f, "{seconds}.{}", digits.trim_end_matches('0'))
 }
 
-/// The journal, as one array per column.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The entries of a replay, with times that never decrease.
+#[derive(Clone, Debug, Default)]
 pub struct Journal {
-    /// Times, µs, never decreasing.
-    pub at_us: Vec<i64>,
-    /// The kinds, by number, as in [`Kind::of`].
-    pub kind: Vec<u8>,
-    /// The tasks, by number in the workload; `u32::MAX` for an event of a machine.
-    pub task: Vec<u32>,
-    /// The machines, by number in the cluster; `u32::MAX` if there is none.
-    pub machine: Vec<u32>,
-    /// The numbers of the attempts among those of their task, from 1; 0 if there is none.
-    pub attempt: Vec<u16>,
+    pieces: Vec<Piece>,
+    /// The last entries, which do not fill a piece yet.
+    open: Vec<Entry>,
+    len: usize,
+    /// Entries of the pieces in memory.
+    kept: usize,
+    /// The file of the other pieces, and its length.
+    file: Option<(Arc<Mutex<File>>, u64)>,
+    /// Other limits, for tests.
+    limits: Option<(usize, usize)>,
+}
+
+/// A full piece.
+#[derive(Clone, Debug)]
+enum Piece {
+    Kept(Arc<Vec<Entry>>),
+    /// So many bytes in the file, from this one on.
+    Written(u64, usize),
+}
+
+/// An entry as it is packed: the time since the entry before, the number of the kind, task and
+/// machine plus 1 (0 if there is none), attempt.
+type Packed = (i64, u8, u32, u32, u16);
+
+fn packed(entries: &[Entry]) -> Vec<u8> {
+    let mut before_us = 0;
+    let rows = entries.iter().map(|entry| {
+        let since_us = entry.at_us.wrapping_sub(std::mem::replace(&mut before_us, entry.at_us));
+        let number = |number: u32| number.wrapping_add(1);
+        (since_us, entry.kind as u8, number(entry.task), number(entry.machine), entry.attempt)
+    });
+    let rows: Vec<Packed> = rows.collect();
+    postcard::to_allocvec(&rows).expect("numbers can always be packed")
+}
+
+fn unpacked(bytes: &[u8]) -> Vec<Entry> {
+    let rows: Vec<Packed> = postcard::from_bytes(bytes).expect("a piece as it was packed");
+    let mut at_us = 0_i64;
+    let entries = rows.into_iter().map(|(since_us, kind, task, machine, attempt)| {
+        at_us = at_us.wrapping_add(since_us);
+        let kind = Kind::of(kind).expect("a kind as it was packed");
+        let number = |number: u32| number.wrapping_sub(1);
+        Entry { at_us, kind, task: number(task), machine: number(machine), attempt }
+    });
+    entries.collect()
 }
 
 impl Journal {
-    /// An empty journal with room for `lines` lines.
-    pub fn with_room(lines: usize) -> Self {
-        Self {
-            at_us: Vec::with_capacity(lines),
-            kind: Vec::with_capacity(lines),
-            task: Vec::with_capacity(lines),
-            machine: Vec::with_capacity(lines),
-            attempt: Vec::with_capacity(lines),
+    /// Adds an entry.
+    #[inline]
+    pub fn add(&mut self, entry: Entry) {
+        self.open.push(entry);
+        self.len += 1;
+        if self.limits().0 <= self.open.len() {
+            self.close_piece();
         }
     }
 
-    /// Adds a line.
-    #[inline]
-    pub fn add(&mut self, entry: Entry) {
-        self.at_us.push(entry.at_us);
-        self.kind.push(entry.kind as u8);
-        self.task.push(entry.task);
-        self.machine.push(entry.machine);
-        self.attempt.push(entry.attempt);
+    /// The entries in a piece, and those in memory.
+    fn limits(&self) -> (usize, usize) {
+        self.limits.unwrap_or((PIECE, IN_MEMORY))
     }
 
-    /// Number of lines.
-    pub fn len(&self) -> usize {
-        self.at_us.len()
+    #[cold]
+    fn close_piece(&mut self) {
+        let entries = std::mem::take(&mut self.open);
+        let is_full = self.limits().1 < self.kept + entries.len();
+        let written = is_full.then(|| self.write(&packed(&entries)).ok()).flatten();
+        if written.is_some() {
+            // Its room is used again.
+            self.open = entries;
+            self.open.clear();
+            self.pieces.extend(written);
+        } else {
+            self.kept += entries.len();
+            self.open.reserve_exact(entries.len());
+            self.pieces.push(Piece::Kept(Arc::new(entries)));
+        }
     }
 
-    /// Whether the journal has no lines.
-    pub fn is_empty(&self) -> bool {
-        self.at_us.is_empty()
+    fn write(&mut self, bytes: &[u8]) -> io::Result<Piece> {
+        let (file, len) = match &mut self.file {
+            Some(file) => file,
+            none => none.insert((Arc::new(Mutex::new(tempfile::tempfile()?)), 0)),
+        };
+        // A copy of this journal reads the file, and must not find other entries there.
+        let file = Arc::get_mut(file).ok_or(io::ErrorKind::ResourceBusy)?;
+        let file = file.get_mut().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(*len))?;
+        file.write_all(bytes)?;
+        let piece = Piece::Written(*len, bytes.len());
+        *len += bytes.len() as u64;
+        Ok(piece)
     }
 
-    /// The lines, in order, up to the first unknown kind: check arrays that were read back with
-    /// [`Kind::of`] first.
+    /// Number of entries.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the journal has no entries.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The time of the last entry, µs.
+    ///
+    /// # Panics
+    /// The temporary file of a long journal cannot be read.
+    pub fn last_us(&self) -> Option<i64> {
+        let closed = || self.read(self.pieces.last()?).last().copied();
+        self.open.last().copied().or_else(closed).map(|entry| entry.at_us)
+    }
+
+    /// The entries, in order.
+    ///
+    /// # Panics
+    /// The temporary file of a long journal cannot be read.
     pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
-        (0..self.len()).map_while(|idx| {
-            Some(Entry {
-                at_us: self.at_us[idx],
-                kind: Kind::of(self.kind[idx])?,
-                task: self.task[idx],
-                machine: self.machine[idx],
-                attempt: self.attempt[idx],
-            })
-        })
+        let closed = self.pieces.iter().flat_map(|piece| {
+            let entries = self.read(piece);
+            (0..entries.len()).map(move |idx| entries[idx])
+        });
+        closed.chain(self.open.iter().copied())
+    }
+
+    fn read<'a>(&self, piece: &'a Piece) -> Cow<'a, [Entry]> {
+        let (from, len) = match piece {
+            Piece::Kept(entries) => return Cow::Borrowed(entries),
+            Piece::Written(from, len) => (*from, *len),
+        };
+        let (file, _) = self.file.as_ref().expect("pieces are written to a file");
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = vec![0; len];
+        file.seek(SeekFrom::Start(from))
+            .and_then(|_| file.read_exact(&mut bytes))
+            .expect("the temporary file of a journal can be read");
+        Cow::Owned(unpacked(&bytes))
     }
 }
+
+/// Whether the entries are the same, wherever they are.
+impl PartialEq for Journal {
+    fn eq(&self, other: &Self) -> bool {
+        self.len == other.len && self.entries().eq(other.entries())
+    }
+}
+
+impl Eq for Journal {}
 
 impl fmt::Display for Journal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -269,6 +372,8 @@ impl fmt::Display for Journal {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -278,6 +383,51 @@ mod tests {
             assert_eq!(Kind::of(number), Some(kind));
         }
         assert_eq!(Kind::of(19), None);
+    }
+
+    fn entries() -> impl Strategy<Value = Vec<Entry>> {
+        let number = || prop_oneof![0..200_000_u32, Just(0), Just(NONE - 1), Just(NONE)];
+        let row = (0..1_i64 << 40, 0..KINDS.len(), number(), number(), any::<u16>());
+        let entry = |(at_us, kind, task, machine, attempt): (i64, usize, u32, u32, u16)| Entry {
+            at_us,
+            kind: KINDS[kind].0,
+            task,
+            machine,
+            attempt,
+        };
+        prop::collection::vec(row.prop_map(entry), 0..90)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+        /// Compares with a list, for any size of pieces and any room in memory.
+        #[test]
+        fn a_journal_gives_back_what_was_added(
+            list in entries(),
+            piece in 1_usize..20,
+            in_memory in 0_usize..60,
+        ) {
+            let mut journal = Journal { limits: Some((piece, in_memory)), ..Journal::default() };
+            let mut other = Journal::default();
+            for &entry in &list {
+                journal.add(entry);
+                other.add(entry);
+                prop_assert_eq!(journal.last_us(), Some(entry.at_us));
+            }
+            prop_assert_eq!(journal.entries().collect::<Vec<_>>(), list.clone());
+            prop_assert_eq!(journal.len(), list.len());
+            prop_assert!(journal.kept <= in_memory.max(piece));
+            prop_assert_eq!(journal.file.is_some(), in_memory < list.len() / piece * piece);
+            // Two copies read the same file at the same time.
+            let mut copy = journal.clone();
+            prop_assert!(journal.entries().eq(copy.entries()));
+            let last = Entry { at_us: 1 << 41, kind: Kind::Cut, task: 0, machine: 0, attempt: 1 };
+            (0..2 * piece).for_each(|_| copy.add(last));
+            prop_assert!(journal.entries().eq(copy.entries().take(list.len())));
+            prop_assert_eq!(&journal, &other);
+            other.add(last);
+            prop_assert_ne!(&journal, &other);
+        }
     }
 
     #[test]

@@ -234,7 +234,7 @@ proptest! {
             machine_of[entry.task as usize] = entry.machine as usize;
         }
         let starts = starts_of(&outcome);
-        for &now in &journal.at_us {
+        for now in journal.entries().map(|entry| entry.at_us) {
             let waits = |idx: usize| jobs[idx].arrival <= now && now < starts[idx];
             let Some(first) = (0..jobs.len()).find(|&idx| waits(idx)) else { continue };
             // The jobs that run now, without those that have just passed the first waiting job.

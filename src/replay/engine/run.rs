@@ -29,14 +29,11 @@ impl<'a> Engine<'a> {
     pub(super) fn new(plan: &Plan<'a>) -> Result<Self, ReplayError> {
         let mut state = State::new(plan.workload, plan.cluster, plan.seed);
         let closed = plan.feedback.map(|feedback| Closed::new(feedback, &mut state));
-        let task_count = plan.workload.task_count;
         let mut order = plan.policy.order.1.build(&state, plan.seed);
         let mut queue = EventQueue::default();
         for (change, entry) in (0..).zip(&plan.cluster.changes) {
             queue.push(entry.at_us, Event::MachineChanged { change });
         }
-        // Most tasks are submitted, begin and end once; a killed one has one more line.
-        let lines = 4 * task_count + plan.cluster.changes.len();
         let finder = Finder::new(plan.policy.placement, plan.seed, &state);
         let speculation = plan.policy.build_speculation(&state);
         let passing = passing(plan, order.as_ref(), speculation.is_some());
@@ -67,7 +64,7 @@ impl<'a> Engine<'a> {
             finder,
             speculation,
             kill: plan.policy.kill.as_ref().map(|kill| KillWatch::new(kill, plan.workload)),
-            journal: (plan.journal == Keep::Journal).then(|| Journal::with_room(lines)),
+            journal: (plan.journal == Keep::Journal).then(Journal::default),
             sums: [Sum::default(); KINDS.len()],
             copies: 0,
             copies_won: 0,

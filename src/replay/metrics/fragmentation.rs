@@ -377,7 +377,7 @@ pub fn gpu_fragmentation(
     let submits =
         journal.entries().filter(|entry| matches!(entry.kind, Kind::Submit | Kind::Refuse));
     let first_us = submits.map(|entry| entry.at_us).min().unwrap_or(0);
-    let last_us = journal.at_us.last().copied().unwrap_or(0).max(first_us);
+    let last_us = journal.last_us().unwrap_or(0).max(first_us);
     let lengths = Lengths::new([first_us, last_us], sample_count);
     let mut sums = vec![Level::default(); sample_count.max(1)];
     let mut scene = Scene::new(&shapes, workload, cluster);

@@ -34,7 +34,7 @@ pub(super) struct Level {
 impl Tally {
     pub(super) fn new(journal: &Journal, fates: &Fates, sample_count: usize) -> Self {
         let first_us = fates.submit_us.iter().flatten().copied().min().unwrap_or(0);
-        let last_us = journal.at_us.last().copied().unwrap_or(0).max(first_us);
+        let last_us = journal.last_us().unwrap_or(0).max(first_us);
         Self {
             first_us,
             endings: [(0, 0, 0); crate::replay::journal::KINDS.len()],
