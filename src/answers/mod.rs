@@ -24,6 +24,7 @@ pub mod form;
 mod grouped;
 pub mod ingest;
 pub(crate) mod labels;
+pub mod later_use;
 pub mod list;
 pub mod load;
 pub mod machines;
@@ -61,7 +62,7 @@ pub static STUDIES: [Study; 14] = [
             question: "What became of every job and task?",
             first: &["by", "classes", "by-reason"],
         }),
-        step: Some(Step::plain(classify::step, &["classes", "window-end"])),
+        step: Some(classify::STEP),
     },
     Study {
         name: "describe",

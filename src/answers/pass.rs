@@ -13,9 +13,10 @@
 
 use rayon::prelude::*;
 
+use crate::answers::classify::tasks_of;
 use crate::answers::definitions::Definitions;
 use crate::answers::spread::{Errand, Folded, Made};
-use crate::answers::work::{load_of, outcomes_of, usage_of};
+use crate::answers::work::{load_of, outcomes_of, samples_of, usage_of};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::window::Windows;
@@ -25,6 +26,8 @@ use crate::lake::Lake;
 use crate::schema::Table;
 use crate::studies::fold::{Folding, Study};
 use crate::studies::load::{self, Adding};
+use crate::studies::outcomes::{Classes, Counter};
+use crate::studies::samples::{self, Samples, Split, What};
 
 /// The most cells of usage and ends of attempts that are kept until a step takes them: about 100
 /// MB. A study with more reads the lake in its own step, when other studies are not in memory.
@@ -40,6 +43,8 @@ enum Member<'a> {
     /// `None` if it is left to its own step.
     Usage(Option<Box<Gathering<'a>>>),
     Load(Box<Adding>, Option<Box<load::Part>>),
+    Samples(Vec<(What, Split)>, Option<Vec<Samples>>),
+    Tasks(Classes, Option<Box<Counter>>),
 }
 
 /// What a bucket adds to a study.
@@ -47,6 +52,8 @@ enum Found {
     Outcomes(Box<Study>),
     Usage(Box<Part>),
     Load(Box<load::Part>),
+    Samples(Vec<Samples>),
+    Tasks(Box<Counter>),
 }
 
 /// Makes one pass for all studies that can share it.
@@ -72,13 +79,24 @@ pub fn pass(
             if let Some(adding) = adding.ok().filter(|adding| adding.cells() <= LOAD_CELLS) {
                 members.push((*name, Member::Load(Box::new(adding), None)));
             }
+        } else if let Ok(Some(asked)) = samples_of(errand, lake, &definitions) {
+            if samples::require(lake, &asked).is_ok() {
+                members.push((*name, Member::Samples(asked, None)));
+            }
+        } else if matches!(errand, Errand::Tasks) {
+            members.push((*name, Member::Tasks(definitions.classes, None)));
         } else if let Some((cluster, plan)) = usage {
             let gathering = Gathering::begin(std::slice::from_ref(cluster), plan);
             members.push((*name, Member::Usage(gathering.ok().map(Box::new))));
         }
     }
-    // Load comes first: it reads usage and requests, and a bucket keeps them for the other studies.
-    members.sort_by_key(|(_, member)| !matches!(member, Member::Load(..)));
+    // Who reads most comes first, since a bucket keeps that for the others: load usage and requests,
+    // the last two neither.
+    members.sort_by_key(|(_, member)| match member {
+        Member::Load(..) => 0,
+        Member::Outcomes(..) | Member::Usage(_) => 1,
+        Member::Samples(..) | Member::Tasks(..) => 2,
+    });
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
     let buckets: Vec<u32> = (0..lake.bucket_count()).collect();
     // A few buckets at once, since each has usage cells of most users.
@@ -112,6 +130,10 @@ impl Member<'_> {
                 adding.bucket(bucket, &mut part)?;
                 Some(Found::Load(Box::new(part)))
             }
+            Self::Samples(asked, _) => {
+                Some(Found::Samples(samples::collect_bucket(bucket, asked)?))
+            }
+            Self::Tasks(classes, _) => Some(Found::Tasks(Box::new(tasks_of(bucket, *classes)?))),
         })
     }
 
@@ -130,6 +152,15 @@ impl Member<'_> {
             (Self::Load(_, sum), Some(Found::Load(part))) => {
                 *sum = Some(Box::new(joined(sum.take(), *part, load::Part::merge)));
             }
+            (Self::Samples(_, sum), Some(Found::Samples(part))) => {
+                *sum = Some(match sum.take() {
+                    Some(whole) => samples::merge_all(whole, part),
+                    None => part,
+                });
+            }
+            (Self::Tasks(_, sum), Some(Found::Tasks(part))) => {
+                *sum = Some(Box::new(joined(sum.take(), *part, Counter::merge)));
+            }
             _ => {}
         }
     }
@@ -139,6 +170,8 @@ impl Member<'_> {
             Self::Outcomes(_, sum) => Made::Outcomes(sum?),
             Self::Usage(gathering) => Made::Usage(Box::new(gathering?.history())),
             Self::Load(adding, sum) => Made::Load(Box::new(adding.load(*sum?))),
+            Self::Samples(_, sum) => Made::Samples(sum?),
+            Self::Tasks(_, sum) => Made::Tasks(sum?),
         })
     }
 }

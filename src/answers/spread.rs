@@ -30,6 +30,8 @@ use crate::lake::Lake;
 use crate::sources::hex;
 use crate::studies::fold::{Asked, Study, fold, fold_parts};
 use crate::studies::load::Load;
+use crate::studies::outcomes::Counter;
+use crate::studies::samples::Samples;
 
 /// The most parts of a study; this program is started once for each.
 const PARTS_MAX: u32 = 32;
@@ -45,6 +47,10 @@ pub enum Errand {
     Detect(Section),
     /// Load over time, with its section; not for workers.
     Load(Section),
+    /// Distributions, with their section; not for workers.
+    Describe(Section),
+    /// The outcomes of tasks; not for workers.
+    Tasks,
     /// The usage of all users.
     Usage {
         /// How it is gathered.
@@ -62,9 +68,9 @@ impl Errand {
         !matches!(self, Self::Detect(_))
     }
 
-    /// Whether the workers of a cluster can do it: the sums of load cannot be sent.
+    /// Whether the workers of a cluster can do it: the sums of the others cannot be sent.
     pub const fn is_for_workers(&self) -> bool {
-        !matches!(self, Self::Load(_))
+        !matches!(self, Self::Load(_) | Self::Describe(_) | Self::Tasks)
     }
 }
 
@@ -203,6 +209,10 @@ pub(super) enum Made {
     Usage(Box<(History, Counts)>),
     /// Load over time.
     Load(Box<Load>),
+    /// The values of distributions.
+    Samples(Vec<Samples>),
+    /// The outcomes of tasks.
+    Tasks(Box<Counter>),
 }
 
 impl Folded {
@@ -230,6 +240,22 @@ impl Folded {
     pub fn load(&self, name: &str) -> Option<Load> {
         match self.take(name)? {
             Made::Load(load) => Some(*load),
+            _ => None,
+        }
+    }
+
+    /// Takes the values of the distributions of a study, likewise.
+    pub(crate) fn samples(&self, name: &str) -> Option<Vec<Samples>> {
+        match self.take(name)? {
+            Made::Samples(samples) => Some(samples),
+            _ => None,
+        }
+    }
+
+    /// Takes the outcomes of tasks that were counted for a study, likewise.
+    pub(crate) fn tasks(&self, name: &str) -> Option<Counter> {
+        match self.take(name)? {
+            Made::Tasks(counter) => Some(*counter),
             _ => None,
         }
     }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::answers::account::AccountPlan;
 use crate::answers::definitions::Definitions;
+use crate::answers::describe::{DescribePlan, asked_of, questions};
 use crate::answers::detect::plan::{DetectAsked, prepare};
 use crate::answers::fairness::gathered::gather_some;
 use crate::answers::load::asked as asked_of_load;
@@ -22,6 +23,7 @@ use crate::lake::Lake;
 use crate::replay::detect::walk_range;
 use crate::studies::fold::{Asked, fold_range};
 use crate::studies::load;
+use crate::studies::samples::{Split, What};
 
 /// Computes one part of one study. `task` numbers the parts of all studies, one study after the
 /// other.
@@ -41,7 +43,7 @@ pub fn answer(question: &Question, task: u32) -> Result<Vec<u8>> {
         return written(&gather_some(&cluster, &plan, buckets)?);
     }
     let Errand::Detect(section) = errand else {
-        return Err(Usage("workers do not add up load".to_owned()).into());
+        return Err(Usage("this is not for workers".to_owned()).into());
     };
     let asked: DetectAsked = plan_of(section, &question.definitions)?;
     let (_, plan) = prepare(&asked, &lake)?;
@@ -65,7 +67,7 @@ pub(super) fn outcomes_of(
             let plan = SweepPlan { harmed: *harmed, ..plan_of(section, definitions)? };
             Some(sweep::asked(&plan, lake)?)
         }
-        Errand::Detect(_) | Errand::Usage { .. } | Errand::Load(_) => None,
+        _ => None,
     })
 }
 
@@ -87,6 +89,21 @@ pub(super) fn load_of(
 ) -> Result<Option<load::Asked>> {
     let Errand::Load(section) = errand else { return Ok(None) };
     Ok(Some(asked_of_load(lake, windows, &plan_of(section, definitions)?)?))
+}
+
+/// The distributions that an errand asks for; `None` if it is about something else.
+///
+/// # Errors
+/// Its section cannot be read, or asks for what the lake does not have.
+pub(super) fn samples_of(
+    errand: &Errand,
+    lake: &Lake,
+    definitions: &Definitions,
+) -> Result<Option<Vec<(What, Split)>>> {
+    let Errand::Describe(section) = errand else { return Ok(None) };
+    let plans = plans_of::<DescribePlan>("worker", section, definitions)?;
+    let questions = questions(plans.iter().filter(|plan| plan.is_answered_by(lake)))?;
+    Ok(Some(asked_of(lake, &questions)?))
 }
 
 fn plan_of<P: study::Plan>(section: &Section, definitions: &Definitions) -> Result<P> {

@@ -23,7 +23,12 @@ pub enum Usage {
 impl Usage {
     /// Whether this covers what `other` needs; extra requests do no harm.
     pub(super) fn holds(self, other: Self) -> bool {
-        self == other || matches!((self, other), (Self::ReadWithRequests(_), Self::Read))
+        self == other
+            || matches!(
+                (self, other),
+                (Self::ReadWithRequests(_), Self::Read)
+                    | (Self::ReadWithRequests(_) | Self::Read, Self::Skip)
+            )
     }
 
     /// The column of the usage windows that is read, if any.

@@ -4,6 +4,7 @@
 
 use super::tables::FOLDED_ROWS;
 use super::text::escape;
+use crate::answers::later_use::LaterUse;
 use crate::answers::load;
 use crate::digits::counted;
 use crate::results::{Stored, Table};
@@ -78,8 +79,10 @@ fn holds_only(from: &load::WholeFrom) -> String {
 fn consequences(from: &load::WholeFrom) -> String {
     let lacks_open = from.has_open == Some(false);
     let open = if lacks_open { format!(" {LACKS_OPEN}.") } else { String::new() };
+    let used = from.used.as_ref().and_then(LaterUse::said);
+    let used = used.map_or_else(String::new, |said| format!(" {said}."));
     let means = from.means.said().map_or_else(String::new, |said| format!(" {said}."));
-    format!("{LACKS_EARLY}.{means}{open}")
+    format!("{LACKS_EARLY}.{used}{means}{open}")
 }
 
 #[cfg(test)]

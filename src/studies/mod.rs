@@ -34,6 +34,7 @@ mod scratch;
 pub mod selection;
 mod sums;
 mod texts;
+pub mod whole_use;
 
 /// The `share` quantile of ascending values by the estimator R-7 (linear between the two nearest
 /// order statistics); `None` if there are no values.

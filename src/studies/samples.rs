@@ -200,7 +200,7 @@ impl Samples {
         }
     }
 
-    fn merge(mut self, other: Self) -> Self {
+    pub(crate) fn merge(mut self, other: Self) -> Self {
         for (key, values) in other.values {
             let own = self.values.entry(key).or_default();
             *own = std::mem::take(own).merge(values);
@@ -272,11 +272,7 @@ pub fn collect(
     windows: Windows,
     asked: &[(What, Split)],
 ) -> Result<Vec<Samples>, FactError> {
-    let tables: Vec<Table> =
-        asked.iter().flat_map(|(what, split)| what.tables(split.group_by)).collect();
-    for &table in &tables {
-        lake.require(table)?;
-    }
+    let tables = require(lake, asked)?;
     let read = [Table::JobEvents, Table::TaskEvents].into_iter().filter(|it| tables.contains(it));
     let rows = lake.expect_rows(&read.collect::<Vec<Table>>());
     let none = || asked.iter().map(|_| Samples::default()).collect();
@@ -284,18 +280,38 @@ pub fn collect(
         .into_par_iter()
         .with_max_len(1)
         .map(|number| {
-            let bucket = Bucket::shared(lake, number, windows);
-            let collected = asked.iter().map(|&asked| collect_bucket(&bucket, asked));
-            let collected = collected.collect::<Result<Vec<Samples>, FactError>>()?;
+            let collected = collect_bucket(&Bucket::shared(lake, number, windows), asked)?;
             lake.step(rows)?;
             Ok(collected)
         })
-        .try_reduce(none, |one, other| {
-            Ok(one.into_iter().zip(other).map(|(one, other)| one.merge(other)).collect())
-        })
+        .try_reduce(none, |one, other| Ok(merge_all(one, other)))
 }
 
-fn collect_bucket(bucket: &Bucket<'_>, (what, split): (What, Split)) -> Result<Samples, FactError> {
+/// The tables that are read.
+///
+/// # Errors
+/// The lake does not have one.
+pub(crate) fn require(lake: &Lake, asked: &[(What, Split)]) -> Result<Vec<Table>, FactError> {
+    let tables = asked.iter().flat_map(|(what, split)| what.tables(split.group_by));
+    let tables: Vec<Table> = tables.collect();
+    tables.iter().try_for_each(|&table| lake.require(table).map(|_| ()))?;
+    Ok(tables)
+}
+
+/// The samples of a bucket, which should be a [shared](Bucket::shared) one.
+pub(crate) fn collect_bucket(
+    bucket: &Bucket<'_>,
+    asked: &[(What, Split)],
+) -> Result<Vec<Samples>, FactError> {
+    asked.iter().map(|&asked| collect_one(bucket, asked)).collect()
+}
+
+/// Merges the samples of more buckets.
+pub(crate) fn merge_all(own: Vec<Samples>, others: Vec<Samples>) -> Vec<Samples> {
+    own.into_iter().zip(others).map(|(own, other)| own.merge(other)).collect()
+}
+
+fn collect_one(bucket: &Bucket<'_>, (what, split): (What, Split)) -> Result<Samples, FactError> {
     let (jobs, windows) = (bucket.jobs()?, bucket.windows);
     let mut collector = Collector::new(&jobs, windows, split);
     let mut left_out = 0;

@@ -7,9 +7,11 @@ use crate::answers::sentences;
 use crate::charts::{Bar, outcome_tone};
 use crate::digits::grouped;
 use crate::facts::FactError;
+use crate::facts::bucket::Bucket;
 use crate::facts::events::Histories;
 use crate::facts::query::{Query, Settings};
 use crate::facts::tables::SqlEngine;
+use crate::facts::tasks::Usage;
 use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::Lake;
@@ -61,6 +63,13 @@ pub(super) fn bar(label: String, outcome: &str, count: u64, share: f64) -> Bar {
         tone: outcome_tone(outcome),
         part: None,
     }
+}
+
+/// Counts the tasks of a bucket.
+pub(crate) fn tasks_of(bucket: &Bucket<'_>, classes: Classes) -> Result<Counter, FactError> {
+    let (mut counter, window) = (Counter::default(), By::Task.window(bucket.windows));
+    bucket.tasks(Usage::Skip)?.for_each(|task| counter.add_events(task.events, classes, window));
+    Ok(counter)
 }
 
 pub(crate) fn by_fold(

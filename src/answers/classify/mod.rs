@@ -21,12 +21,13 @@ use crate::schema::Table;
 pub use answer::ClassifyAnswer;
 pub(crate) use answer::Ending;
 pub use counts::classification;
+pub(crate) use counts::tasks_of;
 pub use other::nearly_all;
 pub(crate) use other::{main_parts, waits_first, without_attempt};
 pub use plan::{By, Choice, ClassifyPlan};
 pub use reasons::{add_reasons, reasons, table_of_reasons};
 pub use result::answer;
-pub(crate) use step::step;
+pub(crate) use step::STEP;
 pub use tables::table_of;
 
 /// The results: of jobs and of tasks.

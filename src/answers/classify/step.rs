@@ -5,12 +5,16 @@ use super::plan::{By, Choice, ClassifyPlan};
 use super::reasons::{add_reasons, reasons};
 use super::result::answer;
 use super::tables::table_of;
-use crate::answers::study::{Verdict, Work};
+use crate::answers::spread::Errand;
+use crate::answers::study::{Step, Verdict, Work};
 use crate::facts::jobs::END_REASON;
 use crate::faults::Result;
 
 /// The step of an analysis: jobs, then tasks.
-pub(crate) fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
+pub(crate) const STEP: Step =
+    Step::plain(step, &["classes", "window-end"]).spread(|_| Ok(Errand::Tasks));
+
+fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
     let (classes, windows) = (work.definitions.classes, work.windows);
     let mut job_count = None;
     for by in [By::Job, By::Task] {
@@ -18,7 +22,11 @@ pub(crate) fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
             continue;
         }
         let bar = work.screen.follow(work.study.name, "rows");
-        let outcome = classification(work.lake, windows, by, classes, None)?;
+        let counted = || work.folded.tasks(work.study.name).map(|tasks| tasks.finish(classes));
+        let outcome = match (by == By::Task).then(counted).flatten() {
+            Some(outcome) => outcome,
+            None => classification(work.lake, windows, by, classes, None)?,
+        };
         let count: u64 = outcome.rows.iter().map(|row| row.count).sum();
         // If each job is one task, the reasons of tasks say nothing more.
         let by_reason =

@@ -35,7 +35,7 @@ use crate::studies::counted::{Counted, Value};
 use crate::studies::distributions::{Chance, Summary, chances, summarize};
 use crate::studies::ledger::UNMATCHED;
 use crate::studies::of_facts;
-use crate::studies::samples::{Group, OutcomeOf, Samples, What, collect, is_overrun};
+use crate::studies::samples::{Group, OutcomeOf, Samples, Split, What, collect, is_overrun};
 
 /// A description in all its forms.
 pub struct Described {
@@ -193,10 +193,17 @@ pub(super) fn samples_of(
     windows: Windows,
     questions: &[Question],
 ) -> Result<Vec<Samples>> {
+    Ok(collect(lake, windows, &asked_of(lake, questions)?)?)
+}
+
+/// What several questions ask of a lake.
+///
+/// # Errors
+/// The lake does not record a group.
+pub(crate) fn asked_of(lake: &Lake, questions: &[Question]) -> Result<Vec<(What, Split)>> {
     let groups = questions.iter().filter_map(|question| question.group_by);
     groups.into_iter().try_for_each(|group| check_group(lake, group))?;
-    let asked: Vec<_> = questions.iter().map(|asked| (asked.what, asked.split())).collect();
-    Ok(collect(lake, windows, &asked)?)
+    Ok(questions.iter().map(|asked| (asked.what, asked.split())).collect())
 }
 
 /// Describes the samples of a question.

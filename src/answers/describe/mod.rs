@@ -19,8 +19,10 @@ use crate::studies::samples::What;
 
 pub use answer::DescribeAnswer;
 pub use beside::{StartedWaits, Tick};
+pub(crate) use described::asked_of;
 pub use described::{Described, describe, described};
 pub use parts::{Part, edges_of};
+pub(crate) use plan::questions;
 pub use plan::{Censored, DescribePlan, Question, question};
 
 /// The shares of the answers: of a survival curve, of chances, of distributions, in this order.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::answers::study::{Definitions, Plan};
 use crate::answers::words::{self, Section, Setting, Wrong};
 use crate::faults::{Result, Usage};
+use crate::lake::Lake;
 use crate::studies::ledger::{GroupBy, UNMATCHED};
 use crate::studies::outcomes::Classes;
 use crate::studies::samples::{OutcomeOf, Split, Waits, What};
@@ -138,6 +139,11 @@ impl Question {
 }
 
 impl DescribePlan {
+    /// Whether a lake has the tables that it needs.
+    pub(crate) fn is_answered_by(&self, lake: &Lake) -> bool {
+        self.what.tables(self.group_by).into_iter().all(|table| lake.has(table))
+    }
+
     /// Refuses options that have no effect on what is described. A section of an analysis may
     /// have them, because it describes several things.
     ///
@@ -155,6 +161,16 @@ impl DescribePlan {
         }
         Ok(())
     }
+}
+
+/// The questions of several plans.
+///
+/// # Errors
+/// Those of [`question`].
+pub(crate) fn questions<'a>(
+    plans: impl Iterator<Item = &'a DescribePlan>,
+) -> Result<Vec<Question>, Usage> {
+    plans.map(question).collect()
 }
 
 /// The question of a plan.

@@ -1,8 +1,9 @@
 //! The step of `describe` in an analysis: all of its distributions, from one pass over the lake.
 
 use crate::answers::describe::described::{of_samples, samples_of};
-use crate::answers::describe::plan::{DescribePlan, Question, question};
+use crate::answers::describe::plan::{DescribePlan, Question, questions};
 use crate::answers::describe::{KINDS, kind_of};
+use crate::answers::spread::Errand;
 use crate::answers::study::{Open, Step, Verdict, Work};
 use crate::answers::words::Setting;
 use crate::faults::Result;
@@ -11,7 +12,8 @@ use crate::studies::samples::{Samples, What};
 /// The step of an analysis.
 pub(crate) const STEP: Step =
     Step::of::<DescribePlan>(step, &["classes", "window-end", "open-attempts"])
-        .settled(settle, &[]);
+        .settled(settle, &[])
+        .spread(|work| Ok(Errand::Describe(work.section.clone())));
 
 /// Few traces record requested times, so an analysis describes `estimates` only if asked to.
 fn settle(open: &mut Open<'_>) {
@@ -21,18 +23,20 @@ fn settle(open: &mut Open<'_>) {
 }
 
 fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
-    let mut questions: Vec<Question> = Vec::new();
-    for plan in work.plans::<DescribePlan>()? {
-        let mut missing = false;
+    let plans = work.plans::<DescribePlan>()?;
+    for plan in &plans {
         for table in plan.what.tables(plan.group_by) {
-            missing = missing || work.is_missing(table, *kind_of(plan.what))?;
-        }
-        if !missing {
-            questions.push(question(&plan)?);
+            if work.is_missing(table, *kind_of(plan.what))? {
+                break;
+            }
         }
     }
+    let questions = questions(plans.iter().filter(|plan| plan.is_answered_by(work.lake)))?;
     let bar = work.screen.follow(work.study.name, "rows");
-    let samples = samples_of(work.lake, work.windows, &questions)?;
+    let samples = match work.folded.samples(work.study.name) {
+        Some(samples) => samples,
+        None => samples_of(work.lake, work.windows, &questions)?,
+    };
     drop(bar);
     questions.into_iter().zip(samples).try_for_each(|(question, own)| put(work, question, own))?;
     Ok(None)

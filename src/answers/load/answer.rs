@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::answers::later_use::LaterUse;
 use crate::answers::load::UsedMemory;
 use crate::answers::sentences::{Capacity, percent, short};
 use crate::digits::{grouped, six_digits};
@@ -107,6 +108,9 @@ pub struct WholeFrom {
     pub has_open: Option<bool>,
     /// What the jobs submitted before do to means.
     pub means: Means,
+    /// Who used the CPU from then on; `None` in older results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used: Option<LaterUse>,
 }
 
 impl WholeFrom {
@@ -129,6 +133,7 @@ impl WholeFrom {
             cpu_allocated_of_capacity_share: share_of(Some(allocated), capacity),
             has_open: Some(first.has_open),
             means: first.means,
+            used: None,
         }
     }
 

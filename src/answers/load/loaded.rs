@@ -6,6 +6,7 @@ use super::answer::{LevelChange, LoadAnswer, Totals, WholeFrom, share_of};
 use super::plan::{LoadPlan, asked};
 use super::{SHARES, fates, table};
 use crate::answers::assumed::{WaitsOf, assumed_waits};
+use crate::answers::later_use::LaterUse;
 use crate::answers::sentences::Capacity;
 use crate::digits;
 use crate::facts::window::Windows;
@@ -21,6 +22,7 @@ use crate::studies::load::arrivals::{ArrivalStudy, Clock};
 use crate::studies::load::fragmentation::{Fragmentation, fragmentation};
 use crate::studies::load::{Amount, Load, fold};
 use crate::studies::meter::{CpuDefinition, Resource};
+use crate::studies::whole_use::WholeUse;
 use crate::units::{CpuTime, micros_to_seconds};
 
 /// The further share if GPUs are known.
@@ -46,6 +48,8 @@ pub struct Loaded {
     pub(super) gaps: Vec<Gap>,
     /// The first end in a log that seems to be selected by time of end.
     pub(super) first_end: Option<FirstEnd>,
+    /// Who used the CPU of such a log.
+    pub(super) whole_use: Option<WholeUse>,
     /// Waits and slowdowns by the requests of jobs: CPU, memory.
     pub(super) requests: [RecordBatch; 2],
     pub(super) users: RecordBatch,
@@ -78,6 +82,7 @@ pub(super) fn study(
     if let Some(first) = &first_end {
         load.arrivals.leave_out_before(first.at_us);
     }
+    let whole_use = first_end.map(|first| WholeUse::of(lake, windows, first.at_us)).transpose()?;
     let arrivals = load.arrivals.study(Clock::of(lake), windows);
     let intervals = table::intervals(plan, &load, fragmentation.as_ref());
     let stacked = table::stacked(plan, &load);
@@ -92,6 +97,7 @@ pub(super) fn study(
         capacity: Capacity::of_lake(lake),
         gaps: lake.gaps(),
         first_end,
+        whole_use,
         fragmentation,
         assumed: assumed.map(|waits| waits.note),
         arrivals,
@@ -213,7 +219,10 @@ impl Loaded {
             attempts_without_gpu_request: load.knows_gpus().then_some(counts.without_gpu_request),
             waits_without_request: self.fragmentation.as_ref().map(|known| known.without_request),
             stacked: plan.by.map(|_| TableRows::of(&self.stacked)),
-            whole_from: self.first_end.as_ref().map(|first| WholeFrom::of(first, load)),
+            whole_from: self.first_end.as_ref().map(|first| WholeFrom {
+                used: self.whole_use.as_ref().map(LaterUse::of),
+                ..WholeFrom::of(first, load)
+            }),
             level: LevelChange::of(load, self.first_end.as_ref(), &missing),
             terms: Terms::of(&SHARES.into_iter().chain(of_gpus).collect::<Vec<Share>>()),
             nothing: load.all.is_empty().then(|| nothing.to_owned()),

@@ -1,0 +1,162 @@
+//! Who used the CPU of a log that lacks earlier jobs, from the instant on from which it is whole, as
+//! stored and read back, and its sentence.
+
+use serde::{Deserialize, Serialize};
+
+use super::sentences::{percent, short};
+use crate::studies::whole_use::{Both, WholeUse};
+
+/// Requested CPU x time, of the whole log and from that instant on, in the log's unit of CPU x s.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LaterUse {
+    /// Of all jobs.
+    pub total_s: [f64; 2],
+    /// Of jobs that finished.
+    pub finished_s: [f64; 2],
+    /// Of the users with most: of the whole log, and from that instant on.
+    pub users: Vec<OfName>,
+    /// Of the accounts with most, likewise; empty if the log has none.
+    pub accounts: Vec<OfName>,
+}
+
+/// The use of a user or an account.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OfName {
+    /// The name.
+    pub name: String,
+    /// Of the whole log, and from that instant on.
+    pub cpu_s: [f64; 2],
+}
+
+/// Names that are kept of each of the two orders.
+const KEPT: usize = 10;
+
+/// The smallest difference of two shares that is reported.
+const DIFFERENCE: f64 = 0.01;
+
+impl LaterUse {
+    /// The stored form.
+    pub(crate) fn of(sums: &WholeUse) -> Self {
+        let named = |group: &std::collections::BTreeMap<String, Both>| {
+            let rows = group.iter().map(|(name, &sum)| (name.clone(), seconds(sum)));
+            let mut rows: Vec<OfName> = rows.map(|(name, cpu_s)| OfName { name, cpu_s }).collect();
+            let mut kept: Vec<OfName> = Vec::new();
+            for place in [0, 1] {
+                rows.sort_by(|one, other| other.cpu_s[place].total_cmp(&one.cpu_s[place]));
+                for row in rows.iter().take(KEPT) {
+                    if !kept.contains(row) {
+                        kept.push(row.clone());
+                    }
+                }
+            }
+            kept
+        };
+        Self {
+            total_s: seconds(sums.total),
+            finished_s: seconds(sums.finished),
+            users: named(&sums.users),
+            accounts: named(&sums.accounts),
+        }
+    }
+
+    /// Shares of a sum, of the whole log and from the instant on; `None` if either has no use.
+    fn shares(&self, cpu_s: [f64; 2]) -> Option<[f64; 2]> {
+        let [all_s, later_s] = self.total_s;
+        (0.0 < all_s && 0.0 < later_s).then(|| [cpu_s[0] / all_s, cpu_s[1] / later_s])
+    }
+
+    /// The share of the use before the instant.
+    pub(crate) fn before_share(&self) -> Option<f64> {
+        let [all_s, later_s] = self.total_s;
+        (0.0 < all_s).then(|| 1.0 - later_s / all_s)
+    }
+
+    /// The one with most from the instant on, with its shares.
+    pub(crate) fn first(&self, of: Of) -> Option<(&str, [f64; 2])> {
+        let most = |one: &&OfName, other: &&OfName| one.cpu_s[1].total_cmp(&other.cpu_s[1]);
+        let row = self.rows(of).iter().max_by(most)?;
+        Some((&row.name, self.shares(row.cpu_s)?))
+    }
+
+    /// The shares of jobs that did not finish; `None` if they hardly differ.
+    pub(crate) fn unfinished(&self) -> Option<[f64; 2]> {
+        let shares = self.shares(self.finished_s)?.map(|share| 1.0 - share);
+        Some(shares).filter(|&shares| differ(shares))
+    }
+
+    const fn rows(&self, of: Of) -> &Vec<OfName> {
+        match of {
+            Of::Users => &self.users,
+            Of::Accounts => &self.accounts,
+        }
+    }
+
+    /// What the time before the instant does to shares, as sentences without the last full stop;
+    /// `None` if next to nothing.
+    pub(crate) fn said(&self) -> Option<String> {
+        let before = self.before_share().filter(|&share| DIFFERENCE <= share)?;
+        let of = |[all, later]: [f64; 2]| {
+            format!("{} instead of {} of the requested CPU time", percent(later), percent(all))
+        };
+        let most = |of_what, noun: &str| {
+            let (name, shares) = self.first(of_what).filter(|(_, shares)| differ(*shares))?;
+            Some(format!("{noun} {}, with most, has {}", short(name), of(shares)))
+        };
+        let parts = [
+            most(Of::Accounts, "account"),
+            most(Of::Users, "user"),
+            self.unfinished().map(|shares| format!("jobs that did not finish have {}", of(shares))),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| {
+            let first = format!("{} of the requested CPU time is earlier", percent(before));
+            format!("{first}. Without it, {}", parts.join(", and "))
+        })
+    }
+}
+
+/// Users or accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    Users,
+    Accounts,
+}
+
+fn differ([all, later]: [f64; 2]) -> bool {
+    DIFFERENCE <= (all - later).abs()
+}
+
+fn seconds(sum: Both) -> [f64; 2] {
+    [sum.all.seconds(), sum.later.seconds()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, all: f64, later: f64) -> OfName {
+        OfName { name: name.to_owned(), cpu_s: [all, later] }
+    }
+
+    #[test]
+    fn the_account_with_most_is_that_of_the_whole_part() {
+        let mut used = LaterUse {
+            total_s: [1_000.0, 500.0],
+            finished_s: [700.0, 450.0],
+            users: vec![row("u", 100.0, 50.0)],
+            accounts: vec![row("calla", 400.0, 100.0), row("taifl", 300.0, 250.0)],
+        };
+        assert_eq!(
+            used.said().unwrap(),
+            "50.0 % of the requested CPU time is earlier. Without it, account taifl, with most, has \
+            50.0 % instead of 30.0 % of the requested CPU time, and jobs that did not finish have \
+            10.0 % instead of 30.0 % of the requested CPU time"
+        );
+        // Nothing is earlier.
+        used.total_s[0] = 501.0;
+        assert_eq!(used.said(), None);
+        assert_eq!(LaterUse::default().said(), None);
+    }
+}
