@@ -215,4 +215,6 @@ mod ways_in;
 #[cfg(test)]
 mod whole;
 #[cfg(test)]
+mod whole_use;
+#[cfg(test)]
 mod wrong_use;
