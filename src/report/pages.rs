@@ -49,6 +49,12 @@ pub(super) fn has_answer(shown: &[Shown<'_>]) -> bool {
     shown.iter().any(|(kind, result)| answers(kind) && nothing(result).is_none())
 }
 
+/// Whether there is a page at all: a page of results that have nothing to show would only repeat the
+/// reasons, which the first page gives. The page of the checks is always there.
+pub(super) fn is_written(topic: &'static Topic, shown: &[Shown<'_>]) -> bool {
+    list::is_of_checks(topic) || shown.iter().any(|(_, result)| nothing(result).is_none())
+}
+
 /// The page of a topic.
 pub(super) fn page(
     topic: &'static Topic,
