@@ -70,6 +70,7 @@ pub(crate) mod tables;
 mod terms;
 mod text;
 mod ticks;
+mod together;
 mod used;
 pub(crate) mod users;
 mod waits;

@@ -21,6 +21,7 @@ use super::settings::flatten;
 use super::tables::{FOLDED_ROWS, repeats_others, stored_table};
 use super::text::{caption, escape, gpu_time, sentence, sentence_ends};
 use super::ticks::{self, described};
+use super::together::with_episodes;
 use crate::answers::classify::{self, ClassifyAnswer};
 use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
@@ -263,7 +264,7 @@ fn section(
     let heading = escape(&of_result(result, &caption(&result.name)));
     let mut body = headed(result, &heading);
     if let Some(said) = answer(kind, result) {
-        body.push_str(&in_sentences(&said));
+        body.push_str(&in_sentences(&with_episodes(said, result, all)));
     }
     body.push_str(&crossed::of_killed_jobs(result, all));
     body.push_str(&super::machines::ended_with_machines(result, all));
