@@ -61,6 +61,7 @@ mod partitions;
 mod pivoted;
 mod place;
 mod quality;
+mod repeated;
 mod replay;
 mod sentences;
 mod series;

@@ -16,6 +16,7 @@ use super::months;
 use super::open_tasks::added_up;
 use super::other::{with_other_named, with_parts};
 use super::pivoted::pivoted;
+use super::repeated::{brief, is_constant, is_in_durations, without_repeated};
 use super::replay::context;
 use super::settings::flatten;
 use super::tables::{FOLDED_ROWS, repeats_others, stored_table};
@@ -78,6 +79,8 @@ pub(super) fn page(
             unknown.push_str(&item(kind, result));
         } else if let Some((_, other)) = before {
             same.push_str(&same_as(result, other));
+        } else if is_in_durations(result, shown) {
+            // The section of the durations says it.
         } else if is_constant(result) {
             constant.push((kind, result));
         } else {
@@ -194,8 +197,9 @@ fn figures(kind: &Kind<'_>, result: &Stored, scope: &str) -> Result<String, Repo
     let mut said: Vec<String> = Vec::new();
     let (mut html, mut part) = (String::new(), None);
     let is_folded = |chart: &Picture<'_>| kind.folded.iter().any(|end| chart.file.ends_with(end));
+    let charts = without_repeated(result.charts());
     let (folded, shown): (Vec<Picture<'_>>, Vec<Picture<'_>>) =
-        result.charts().into_iter().partition(is_folded);
+        charts.into_iter().partition(is_folded);
     for chart in shown {
         let own = kind.parts.iter().find(|part| chart.file.starts_with(part.0));
         let own = own.map_or("", |part| part.1);
@@ -266,6 +270,9 @@ fn section(
     if let Some(said) = answer(kind, result) {
         body.push_str(&in_sentences(&with_episodes(said, result, all)));
     }
+    body.push_str(&months::few(result));
+    body.push_str(&ticks::lasts_longer(result, all));
+    body.push_str(&brief(result, all));
     body.push_str(&crossed::of_killed_jobs(result, all));
     body.push_str(&super::machines::ended_with_machines(result, all));
     let scope = result.scope(kind);
@@ -464,11 +471,6 @@ fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
     if is_cut { format!("{text}{space}Otherwise as above.") } else { text }
 }
 
-/// Whether all described values are the same, such as one task in every job.
-fn is_constant(result: &Stored) -> bool {
-    described(result).is_some_and(DescribeAnswer::needs_no_table)
-}
-
 /// How a result was computed: what was assumed, every definition and choice, the command to run it
 /// again, and the checksum of its file.
 pub(super) fn computed(result: &Stored) -> String {
@@ -484,6 +486,9 @@ pub(super) fn computed(result: &Stored) -> String {
     }
     let mut pairs = Vec::new();
     flatten("", &result.whole.settings, &mut pairs);
+    // A ledger has its sums by reason in a further table, whether its rows are split by it or not.
+    let has_reasons = result.tables.iter().any(|table| table.file.ends_with("-reasons.csv"));
+    pairs.retain(|(name, text)| !(has_reasons && name == "by reason" && text == "false"));
     let sum = result.whole.checksum.as_deref().unwrap_or("unknown");
     pairs.push(("SHA-256 of the result".to_owned(), sum.to_owned()));
     let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.clone()));

@@ -33,7 +33,8 @@ pub(super) fn with_episodes(said: String, result: &Stored, all: &[Stored]) -> St
         let tasks = of(classify::KINDS[1].name)?.found()?;
         clause(jobs, tasks, of(episodes::KIND.name)?.found()?)
     });
-    clause.map_or_else(|| said.clone(), |clause| format!("{}; {clause}", said.trim_end_matches('.')))
+    clause
+        .map_or_else(|| said.clone(), |clause| format!("{}; {clause}", said.trim_end_matches('.')))
 }
 
 /// `1,393 of the 1,570 that did not finish ended in 2 episodes, all of user honbu: 998 failed within 67 s
@@ -118,8 +119,10 @@ mod tests {
 
     /// The log of a cluster: of 20 jobs, 10 finished, 8 failed and 2 were killed.
     fn jobs() -> ClassifyAnswer {
-        let row = |sequence: &str, outcome: &str, count: u64| json!({"sequence": sequence, "outcome": outcome,
-            "count": count, "share": 0.5});
+        let row = |sequence: &str, outcome: &str, count: u64| {
+            json!({"sequence": sequence, "outcome": outcome,
+            "count": count, "share": 0.5})
+        };
         let all = [row("014", "finished", 10), row("013", "failed", 8), row("015", "killed", 2)];
         from_value(json!({"rows": all, "sequences": all, "total": 20})).unwrap()
     }

@@ -73,6 +73,9 @@ pub(crate) fn known_for(jobs_s: Option<f64>, used_s: Option<f64>) -> Option<Stri
     })
 }
 
+/// Outcomes of jobs that did not finish.
+const LOST: [&str; 4] = ["failed", "killed", "evicted", "lost"];
+
 impl<'a> Outcomes<'a> {
     /// The outcomes in the results of a report.
     pub(super) fn of(results: &'a [Stored]) -> Self {
@@ -145,6 +148,22 @@ impl<'a> Outcomes<'a> {
             },
             percent_said(share(among_all, all))
         );
+        let lost = |of: &mut dyn Iterator<Item = (&str, u64)>| -> u64 {
+            of.filter(|(outcome, _)| LOST.contains(outcome)).map(|one| one.1).sum()
+        };
+        let [own_lost, all_lost] = [
+            lost(&mut own.iter().map(|(name, count)| (name, *count))),
+            lost(&mut self.all.iter().copied()),
+        ];
+        // By the exact sequence, some that did not finish are `other`.
+        let lost = match self.classes {
+            Classes::Terminal => format!(
+                " {} of its jobs did not finish ({} of those of all users).",
+                percent_said(share(own_lost, jobs)),
+                percent_said(share(all_lost, all))
+            ),
+            Classes::Sequence => String::new(),
+        };
         let header = ["outcome", "jobs", "share", "share among all users"].map(str::to_owned);
         let has_other = outcomes.iter().any(|own| own.0 == "other" && 0 < own.1);
         let other = if has_other { OTHER } else { "" };
@@ -157,8 +176,9 @@ impl<'a> Outcomes<'a> {
             String::new()
         };
         format!(
-            "<h2>What became of the jobs</h2>\n<p>{}.{known}</p>\n{chart}{}{other}",
+            "<h2>What became of the jobs</h2>\n<p>{}.{}{known}</p>\n{chart}{}{other}",
             sentence(&said),
+            sentence(&lost),
             html::table(&format!("Jobs by outcome, {}", how(self.classes)), &header, &rows)
         )
     }

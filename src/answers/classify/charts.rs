@@ -37,6 +37,20 @@ fn courses(answer: &ClassifyAnswer, outcome: &str) -> String {
     }
 }
 
+/// A sentence about those that were killed before they started; empty if these are few, or if the bars
+/// count them apart.
+fn killed_early(outcome: &Classification) -> String {
+    let killed: u64 =
+        outcome.rows.iter().filter(|row| row.outcome == "killed").map(|row| row.count).sum();
+    let parts = other::parts(&outcome.sequences);
+    let early = parts.iter().find(|part| part.words == other::NEVER_STARTED);
+    let early = early.filter(|part| SAID <= part.share && part.count <= killed);
+    let by_sequence = outcome.rows.iter().any(|row| row.sequence.is_some());
+    early.filter(|_| !by_sequence).map_or_else(String::new, |part| {
+        format!(" Of the {} killed, {} never started.", grouped(killed), grouped(part.count))
+    })
+}
+
 /// The bars by the last event; `None` if bars by the exact sequence have the same counts.
 fn bars_by_last_event(answer: &ClassifyAnswer) -> Option<Vec<Bar>> {
     if !answer.is_counted_in_two_ways() {
@@ -86,8 +100,9 @@ pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice
     Chart::Bars(BarChart {
         title: format!("What became of {} {}", grouped(outcome.total), by.plural()),
         caption: format!(
-            "Outcomes of {} {how}.{} Counted from {} events.",
+            "Outcomes of {} {how}.{}{} Counted from {} events.",
             by.plural(),
+            if is_by_last_event { String::new() } else { killed_early(outcome) },
             edges::ending(&choice.edges(outcome)),
             grouped(entry.rows())
         ),

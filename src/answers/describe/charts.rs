@@ -45,7 +45,7 @@ fn shown<'a>(
         };
         let all = total(parts);
         let shown = parts.iter().filter(|(part, values)| {
-            !values.is_empty() && is_shown(part.outcome) && !is_too_few(part, values, all)
+            !values.is_empty() && is_shown(part.outcome) && !is_too_few(part, values, (all, what))
         });
         return shown
             .map(|(part, values)| (part.outcome, values, outcome_tone(part.outcome)))
@@ -68,14 +68,23 @@ fn shown<'a>(
 /// Beside the curves of many values, those of fewer catch the eye and say little.
 const DRAWN_FROM: u64 = 30;
 
+/// The same for curves with a band, which would be wide.
+const BANDS_FROM: u64 = 100;
+
+/// The fewest values for a curve.
+fn drawn_from(what: What) -> u64 {
+    if what == What::JobSurvival { BANDS_FROM } else { DRAWN_FROM }
+}
+
 /// The number of all values.
 fn total(parts: &[&(Part, Counted)]) -> u64 {
     parts.first().map_or(0, |(_, values)| values.count(|_| true))
 }
 
 /// Whether an outcome has too few of `all` values for a curve. Of a small trace all are drawn.
-fn is_too_few(part: &Part, values: &Counted, all: u64) -> bool {
-    let is_small = 10 * DRAWN_FROM <= all && values.count(|_| true) < DRAWN_FROM;
+fn is_too_few(part: &Part, values: &Counted, (all, what): (u64, What)) -> bool {
+    let least = drawn_from(what);
+    let is_small = 10 * least <= all && values.count(|_| true) < least;
     is_small && part.outcome != "all"
 }
 
@@ -95,14 +104,17 @@ fn is_drawn(values: &Counted, what: What) -> bool {
 fn too_few(parts: &[&(Part, Counted)], question: Question) -> String {
     let all = total(parts);
     let few = parts.iter().filter(|(part, values)| {
-        !values.is_empty() && part.outcome != UNMATCHED && is_too_few(part, values, all)
+        !values.is_empty()
+            && part.outcome != UNMATCHED
+            && is_too_few(part, values, (all, question.what))
     });
     let few: Vec<&str> = few.map(|(part, _)| part.outcome).collect();
     if question.group_by.is_some() || few.is_empty() {
         return String::new();
     }
     let of = question.what.of();
-    format!(" Outcomes of fewer than {DRAWN_FROM} {of} have no curve: {}.", few.join(", "))
+    let least = drawn_from(question.what);
+    format!(" Outcomes of fewer than {least} {of} have no curve: {}.", few.join(", "))
 }
 
 /// Smaller shares at 0 are not mentioned.
@@ -278,6 +290,7 @@ pub(crate) fn chart(
             " Kaplan-Meier with Greenwood's 95 % band, unended jobs censored; below, the \
              jobs that are still followed just before each time."
         }
+        What::JobDurations => " Jobs that never started are not among them.",
         _ => "",
     };
     let spread = match (group_by, outcome_of) {
@@ -305,6 +318,8 @@ pub(crate) fn chart(
         ),
         x_axis: match what.name().replace('-', " ") {
             _ if what == What::JobSurvival => "time since the first start (s)".to_owned(),
+            _ if what == What::JobDurations => "time from first start to end (s)".to_owned(),
+            _ if what == What::Waiting => "wait (s)".to_owned(),
             name if name.split(' ').next() == Some(what.unit()) => name,
             name => format!("{name} ({})", what.unit()),
         },

@@ -100,9 +100,10 @@ fn away_over_time(fleet: &Fleet) -> Chart {
     Chart::Areas(AreaChart {
         title: "Machines that are away".to_owned(),
         caption: format!(
-            "Each column is the mean of {}{most}. {} of {} machines were away at least once, {} times in \
-            total; {} had not come back when the trace ended. Machines that were away when the \
-            trace began are not known before they come back, so that the first days are too low.",
+            "The edges of the log make two things: machines that were away when it began are not known \
+            before they come back, so that the first days are too low; and the grey part grows towards the \
+            end, since fewer had the time to come back. Each column is the mean of {}{most}. {} of {} \
+            machines were away at least once, {} times in total; {} had not come back when the trace ended.",
             digits::lasting(at.length_s(0)),
             digits::grouped(fleet.machines_down),
             digits::grouped(fleet.machines),
