@@ -16,7 +16,7 @@ use super::months;
 use super::open_tasks::added_up;
 use super::other::{with_other_named, with_parts};
 use super::pivoted::pivoted;
-use super::repeated::{brief, is_constant, is_in_durations, without_repeated};
+use super::repeated::{brief, is_constant, is_in_durations, unsaid, without_repeated};
 use super::replay::context;
 use super::settings::flatten;
 use super::tables::{FOLDED_ROWS, repeats_others, stored_table};
@@ -451,26 +451,6 @@ fn in_sentences(answer: &str) -> String {
     text
 }
 
-/// Sentences of fewer bytes are repeated: a reference to them would be as long.
-const REPEATED_BELOW: usize = 45;
-
-/// A caption without the sentences that captions above it have; it ends with "Otherwise as above."
-/// if any are left out.
-fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
-    let sentences: Vec<&str> = caption.split_inclusive(". ").collect();
-    let is_new = |one: &&&str| {
-        let whole = one.trim_end().trim_end_matches('.');
-        whole.len() < REPEATED_BELOW || said.iter().all(|known| known != whole)
-    };
-    let fresh: Vec<&str> = sentences.iter().filter(is_new).copied().collect();
-    let is_cut = fresh.len() < sentences.len();
-    let known = sentences.iter().map(|one| one.trim_end().trim_end_matches('.').to_owned());
-    said.extend(known.collect::<Vec<String>>());
-    let text = fresh.concat().trim_end().to_owned();
-    let space = if text.is_empty() { "" } else { " " };
-    if is_cut { format!("{text}{space}Otherwise as above.") } else { text }
-}
-
 /// How a result was computed: what was assumed, every definition and choice, the command to run it
 /// again, and the checksum of its file.
 pub(super) fn computed(result: &Stored) -> String {
@@ -504,22 +484,6 @@ pub(super) fn computed(result: &Stored) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_caption_above_says_is_not_said_again() {
-        let long = "A straggler is a task longer than 1.5 times the median of its job";
-        let mut said = Vec::new();
-        assert_eq!(
-            unsaid(&format!("Best: a. {long}. Short."), &mut said),
-            format!("Best: a. {long}. Short.")
-        );
-        assert_eq!(
-            unsaid(&format!("Best: b. {long}. Short."), &mut said),
-            "Best: b. Short. Otherwise as above."
-        );
-        assert_eq!(unsaid(&format!("{long}."), &mut said), "Otherwise as above.");
-        assert_eq!(unsaid("", &mut said), "");
-    }
 
     #[test]
     fn a_table_says_of_how_many_episodes_it_is() {

@@ -46,9 +46,45 @@ pub(super) fn is_constant(result: &Stored) -> bool {
     described(result).is_some_and(DescribeAnswer::needs_no_table)
 }
 
+/// Sentences of fewer bytes are repeated: a reference to them would be as long.
+const REPEATED_BELOW: usize = 45;
+
+/// A caption without the sentences that captions above it have; it ends with "Otherwise as above."
+/// if any are left out.
+pub(super) fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
+    let sentences: Vec<&str> = caption.split_inclusive(". ").collect();
+    let is_new = |one: &&&str| {
+        let whole = one.trim_end().trim_end_matches('.');
+        whole.len() < REPEATED_BELOW || said.iter().all(|known| known != whole)
+    };
+    let fresh: Vec<&str> = sentences.iter().filter(is_new).copied().collect();
+    let is_cut = fresh.len() < sentences.len();
+    let known = sentences.iter().map(|one| one.trim_end().trim_end_matches('.').to_owned());
+    said.extend(known.collect::<Vec<String>>());
+    let text = fresh.concat().trim_end().to_owned();
+    let space = if text.is_empty() { "" } else { " " };
+    if is_cut { format!("{text}{space}Otherwise as above.") } else { text }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_caption_above_says_is_not_said_again() {
+        let long = "A straggler is a task longer than 1.5 times the median of its job";
+        let mut said = Vec::new();
+        assert_eq!(
+            unsaid(&format!("Best: a. {long}. Short."), &mut said),
+            format!("Best: a. {long}. Short.")
+        );
+        assert_eq!(
+            unsaid(&format!("Best: b. {long}. Short."), &mut said),
+            "Best: b. Short. Otherwise as above."
+        );
+        assert_eq!(unsaid(&format!("{long}."), &mut said), "Otherwise as above.");
+        assert_eq!(unsaid("", &mut said), "");
+    }
 
     #[test]
     fn bars_by_outcome_are_left_out_if_those_by_reason_are_all_drawn() {

@@ -197,7 +197,25 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::results::envelope::Envelope;
     use crate::studies::distributions::TICKS_S;
+
+    #[test]
+    fn the_lengths_say_how_many_jobs_last_longer() {
+        let of = |what: &str, censored: u64| {
+            let row = |time_s: f64, share: f64| json!({"outcome": "all", "time_s": time_s, "share": share});
+            let answer = json!({"what": what, "unit": "s", "quantiles": "R-7",
+                "censoring": {"of": "jobs", "censored": censored},
+                "rows": [row(0.0, 1.0), row(3000.0, 0.25), row(9000.0, 0.0)]});
+            Stored::of(Envelope { name: what.to_owned(), answer, ..Envelope::default() })
+        };
+        let durations = of("job-durations", 0);
+        let html = lasts_longer(&durations, &[of("job-survival", 0)]);
+        let said = "<p id=\"job-survival\">Of the jobs that started, 25.0&nbsp;% last longer than an hour. ";
+        assert!(html.starts_with(said), "{html}");
+        // A curve with open jobs is drawn by itself.
+        assert_eq!(lasts_longer(&durations, &[of("job-survival", 3)]), "");
+    }
 
     #[test]
     fn a_table_has_the_amounts_at_which_outcomes_differ() {
