@@ -185,7 +185,7 @@ fn page(
     body.push_str(&listed(job, ends));
     let source = result.whole.source.as_deref().and_then(|name| name.parse::<Source>().ok());
     let is_before =
-        source.is_some_and(Source::is_google) && job.events.iter().any(|event| event.time_s == 0.0);
+        source.is_some_and(Source::is_google) && job.events.iter().any(|event| event.time_s <= 0.0);
     if is_before {
         body.push_str("<p class=\"source\">0 d 00:00:00: before the trace begins.</p>\n");
     }

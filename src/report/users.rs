@@ -104,6 +104,20 @@ impl<'a> Outcomes<'a> {
         self.beside(user, span_of(usage, Table::TaskEvents))
     }
 
+    /// The share of the jobs that did not finish, beside that of the jobs of all users. By the exact
+    /// sequence, some of them are `other`: then it is empty.
+    fn lost(&self, own: &Named<u64>, [jobs, all]: [u64; 2]) -> String {
+        if self.classes == Classes::Sequence {
+            return String::new();
+        }
+        let is_lost = |outcome: &str| LOST.contains(&outcome);
+        let of_own = own.iter().filter(|(name, _)| is_lost(name)).map(|(_, count)| *count);
+        let of_all = self.all.iter().filter(|(name, _)| is_lost(name)).map(|(_, count)| *count);
+        let [own_share, all_share] =
+            [share(of_own.sum(), jobs), share(of_all.sum(), all)].map(percent_said);
+        format!(" {own_share} of its jobs did not finish ({all_share} of those of all users).")
+    }
+
     fn beside(&self, user: &str, used_s: Option<f64>) -> String {
         let Some(own) = self.users.get(user) else { return String::new() };
         let jobs: u64 = own.iter().map(|(_, count)| count).sum();
@@ -148,22 +162,6 @@ impl<'a> Outcomes<'a> {
             },
             percent_said(share(among_all, all))
         );
-        let lost = |of: &mut dyn Iterator<Item = (&str, u64)>| -> u64 {
-            of.filter(|(outcome, _)| LOST.contains(outcome)).map(|one| one.1).sum()
-        };
-        let [own_lost, all_lost] = [
-            lost(&mut own.iter().map(|(name, count)| (name, *count))),
-            lost(&mut self.all.iter().copied()),
-        ];
-        // By the exact sequence, some that did not finish are `other`.
-        let lost = match self.classes {
-            Classes::Terminal => format!(
-                " {} of its jobs did not finish ({} of those of all users).",
-                percent_said(share(own_lost, jobs)),
-                percent_said(share(all_lost, all))
-            ),
-            Classes::Sequence => String::new(),
-        };
         let header = ["outcome", "jobs", "share", "share among all users"].map(str::to_owned);
         let has_other = outcomes.iter().any(|own| own.0 == "other" && 0 < own.1);
         let other = if has_other { OTHER } else { "" };
@@ -178,7 +176,7 @@ impl<'a> Outcomes<'a> {
         format!(
             "<h2>What became of the jobs</h2>\n<p>{}.{}{known}</p>\n{chart}{}{other}",
             sentence(&said),
-            sentence(&lost),
+            sentence(&self.lost(own, [jobs, all])),
             html::table(&format!("Jobs by outcome, {}", how(self.classes)), &header, &rows)
         )
     }

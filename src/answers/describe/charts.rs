@@ -365,6 +365,38 @@ pub(crate) fn from_first_to_last(
     )
 }
 
+/// A share must fall, or rise, by less than this on the way of a curve that rises, or falls.
+const WAVE: f64 = 0.01;
+
+/// Whether the share of the largest group falls or rises with the number of events, as a sentence; empty
+/// for fewer than two drawn numbers.
+pub(crate) fn trend(rows: &[Chance], sizes: &[(u64, String)], tasks_min: u64) -> &'static str {
+    let Some((_, group)) = sizes.first() else { return "" };
+    let is_drawn = |row: &&Chance| row.group == *group && tasks_min <= row.tasks;
+    let all: Vec<f64> = rows.iter().filter(is_drawn).map(|row| row.chance).collect();
+    let [Some(first), Some(last)] = [all.first(), all.last()] else { return "" };
+    // The largest step back from the highest, or lowest, share so far.
+    let back = |sign: f64| {
+        let mut most = f64::NEG_INFINITY;
+        let steps = all.iter().map(|share| {
+            most = most.max(sign * share);
+            most - sign * share
+        });
+        steps.fold(0.0, f64::max)
+    };
+    if all.len() < 2 {
+        ""
+    } else if back(-1.0) < WAVE && WAVE <= first - last {
+        "The share falls with events. "
+    } else if back(1.0) < WAVE && WAVE <= last - first {
+        "The share rises with events. "
+    } else if back(1.0) < WAVE && back(-1.0) < WAVE {
+        "The share hardly changes with events. "
+    } else {
+        "The share goes up and down with events. "
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -441,6 +473,16 @@ mod tests {
             least 30, 3.1 %. "
         );
         assert_eq!(from_first_to_last(&rows, &[], 100), "");
+        let said = |chances: &[f64]| {
+            let rows: Vec<Chance> =
+                (1..).zip(chances).map(|(events, chance)| row(events, 900, *chance)).collect();
+            trend(&rows, &sizes, 100)
+        };
+        assert_eq!(said(&[0.5, 0.505, 0.2]), "The share falls with events. ");
+        assert_eq!(said(&[0.2, 0.5, 0.6]), "The share rises with events. ");
+        assert_eq!(said(&[0.5, 0.2, 0.6]), "The share goes up and down with events. ");
+        assert_eq!(said(&[0.5, 0.505]), "The share hardly changes with events. ");
+        assert_eq!((said(&[0.5]), trend(&rows, &[], 100)), ("", ""));
     }
 
     #[test]
