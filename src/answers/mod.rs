@@ -71,7 +71,8 @@ pub static STUDIES: [Study; 14] = [
         topic: &Topic {
             file: "distributions.html",
             title: "Distributions",
-            question: "How long, how many, how often? Per outcome of the job.",
+            question: "How long do jobs last, how long do tasks wait, and how often do they start? By \
+            outcome of the job.",
             if_cut: "lengths are cut at the edges of the loaded hours, and long ones are \
             over-represented",
         },

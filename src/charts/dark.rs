@@ -26,6 +26,10 @@ const SCALE: (Ink, Ink) = (Ink::of(42, 49, 58), Ink::of(140, 200, 255));
 /// The filter for pictures that a page links, whose colours no rule reaches.
 pub(crate) const FILTER: &str = "invert(.9) hue-rotate(180deg) brightness(1.25)";
 
+/// A drawing that is linked as a file inside an element of the page. Older browsers filter the whole
+/// element only, so its own background and border are those of light pages.
+const LINKED: &str = "figure svg:has(> image)";
+
 /// Steps of a scale, at least those of its legend.
 const STEPS: u32 = 48;
 
@@ -77,7 +81,8 @@ pub(crate) fn style() -> String {
     let mut text = String::from("@media screen and (prefers-color-scheme: dark) {\n");
     let _ = writeln!(
         text,
-        "  :root {{ --chart: {}; --chart-ink: {}; }}\n  figure img {{ filter: {FILTER}; }}",
+        "  :root {{ --chart: {}; --chart-ink: {}; }}\n  figure img {{ filter: {FILTER}; }}\n  {LINKED} {{ \
+        filter: {FILTER}; background: #ffffff; border-color: #dfe3e8; }}",
         hex(PAPER),
         hex(TEXT)
     );

@@ -9,7 +9,7 @@ use crate::answers::sentences::Capacity;
 use crate::answers::verify::{self, VerifyAnswer};
 use crate::digits::{counted, lasting};
 use crate::results::Stored;
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 
 /// `, pozidriv.sacct.gz: 2016-12-21 21:43:34 to 2017-01-01 23:51:25 (11.1 d); 11,704 jobs of 18 users`.
 pub(super) fn trace(results: &[Stored]) -> String {
@@ -56,8 +56,16 @@ fn time(results: &[Stored]) -> Option<String> {
     let months = months.and_then(|result| result.found::<MonthlyAnswer>());
     Some(match months.filter(|months| !months.from_date.is_empty()) {
         Some(months) => format!("{} to {} ({length})", months.from_date, months.to_date),
-        None => format!("{length}, without dates"),
+        None => format!("{length}{}", undated(results)),
     })
+}
+
+/// `, without dates` if no result has the day on which the clock of the log began. The publisher of the
+/// Google traces gives it, and the page of load shows days of the week.
+fn undated(results: &[Stored]) -> &'static str {
+    let mut sources = results.iter().filter_map(|result| result.whole.source.as_ref());
+    let is_published = sources.any(|name| name.parse().is_ok_and(Source::is_google));
+    if is_published { "" } else { ", without dates" }
 }
 
 /// The number of jobs, users and machines, from the counts of the tables.

@@ -29,7 +29,7 @@ pub fn write(results: &[Stored], out: &Path) -> Result<PathBuf, ReportError> {
     let here: Vec<(&Topic, Vec<Shown<'_>>)> = list::topics()
         .into_iter()
         .map(|topic| (topic, pages::shown(topic, results)))
-        .filter(|(_, shown)| !shown.is_empty())
+        .filter(|(topic, shown)| !shown.is_empty() && pages::is_written(topic, shown))
         .collect();
     let page = |topic: &'static Topic| (topic.file, topic.title);
     let navigation = Navigation {

@@ -53,15 +53,8 @@ pub(super) fn whole_rows(table: &Table, results: &[Stored]) -> Option<(Table, St
     (!before.is_empty() && !own.rows.is_empty()).then_some((own, note))
 }
 
-/// A warning that numbers include time for which the log lacks jobs, and what that does to them; empty
-/// if there is none.
-pub(super) fn incomplete(results: &[Stored]) -> String {
-    found(results).map_or_else(String::new, |from| {
-        format!("<p class=\"notice\">{} {}</p>\n", holds_only(&from), consequences(&from))
-    })
-}
-
-/// The same for pages of studies: what it does to numbers is folded.
+/// A warning that numbers include time for which the log lacks jobs; what that does to them is folded.
+/// Empty if there is none.
 pub(super) fn incomplete_in_short(results: &[Stored]) -> String {
     found(results).map_or_else(String::new, |from| {
         format!(

@@ -182,10 +182,12 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     );
     let _ = write!(
         said,
-        ". There is usage in {} of {} of {} ({}); the heaviest interval has {} of it",
+        ". It was active in {} of {} ({}); the heaviest has {} of the usage",
         grouped(user.active_intervals),
-        counted(answer.intervals, "interval"),
-        lasting(answer.interval_s),
+        match answer.interval_s {
+            3600.0 => counted(answer.intervals, "hour"),
+            other => format!("{} of {}", counted(answer.intervals, "interval"), lasting(other)),
+        },
         of.charged(),
         share_text(Some(user.largest_step_share))
     );

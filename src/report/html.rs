@@ -303,9 +303,9 @@ fn marked_table(caption: &str, header: &Header<'_>, rows: &[Vec<Cell>], idle: &[
 
 /// A drawing of more bytes is linked as a file instead of being part of the page. A linked one does not
 /// follow the window of time. The limit is lower on the first page, which shows charts of other pages a
-/// second time; charts over time of a month by user or outcome are below it.
+/// second time; charts over time of a month by user or outcome, and all events of one, are below both.
 const INLINE_MAX: usize = 160 << 10;
-const INLINE_MAX_FIRST: usize = 40 << 10;
+const INLINE_MAX_FIRST: usize = 80 << 10;
 
 /// A chart of a result with its caption and links to its files. On the first page fewer drawings are
 /// part of the page.

@@ -28,7 +28,7 @@ use crate::lake::Gap;
 use crate::results::envelope::if_it_reads;
 use crate::results::missing::Missing;
 use crate::results::{ResultError, Stored};
-use crate::schema::Table;
+use crate::schema::{Source, Table};
 
 /// A table of flags of more bytes is not searched.
 const FLAGS_MAX: u64 = 256 << 20;
@@ -183,6 +183,12 @@ fn page(
     }
     body.push_str("<h2>Its events and tasks</h2>\n");
     body.push_str(&listed(job, ends));
+    let source = result.whole.source.as_deref().and_then(|name| name.parse::<Source>().ok());
+    let is_before =
+        source.is_some_and(Source::is_google) && job.events.iter().any(|event| event.time_s <= 0.0);
+    if is_before {
+        body.push_str("<p class=\"source\">0 d 00:00:00: before the trace begins.</p>\n");
+    }
     let _ =
         writeln!(body, "<p class=\"source\">From <code>{}</code></p>", escape(&result.command()));
     let title = format!("Job {id}");

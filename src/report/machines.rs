@@ -155,13 +155,20 @@ pub(crate) fn drawings(
         body.push_str(&html::drawn(&svg_of(&chart), chart.caption()));
         let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(chart.caption()));
     }
-    body.push_str("<h2>Its load over time</h2>\n");
     let draw = |body: &mut String, chart: Chart| {
         let chart = missing.over_time(chart, axis_from(load), HOUR_S);
         body.push_str(&html::drawn(&svg_of(&chart), chart.caption()));
         let _ = writeln!(body, "<p class=\"source\">{}</p>", escape(chart.caption()));
     };
-    draw(&mut body, over_time(own, load, (title, unit)));
+    body.push_str("<h2>Its load over time</h2>\n");
+    let has_cpu = |amounts: &[f64]| amounts.iter().any(|&cpu| 0.0 < cpu);
+    if has_cpu(&own.cpu_requested) || has_cpu(&own.cpu_capacity) {
+        draw(&mut body, over_time(own, load, (title, unit)));
+    } else {
+        body.push_str(
+            "<p>Neither requested CPU nor the CPU of the machine is recorded here.</p>\n",
+        );
+    }
     body.push_str("<h2>Attempts on it</h2>\n");
     match attempts(own, load, title) {
         Some(chart) => draw(&mut body, chart),

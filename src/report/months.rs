@@ -27,6 +27,21 @@ pub(super) fn with_late(result: &Stored, table: &Table, caption: String) -> Stri
     }
 }
 
+/// That a log covers less than two whole months, so that none are compared; empty for other results.
+pub(super) fn few(result: &Stored) -> String {
+    let short = answer(result).filter(|own| own.has_few_months() && 1 < own.months.len());
+    short.map_or_else(String::new, |own| {
+        let parts = match own.months_in_part.as_slice() {
+            [] => String::new(),
+            parts => format!(" (in part: {})", escape(&parts.join(", "))),
+        };
+        format!(
+            "<p class=\"source\">The log covers less than two whole months{parts}: months are not \
+            compared.</p>\n"
+        )
+    })
+}
+
 /// The CPU time of a user in attempts that did not finish: `4,153 processor-h, 37.8 % of its CPU time`;
 /// `None` if the months were not computed or do not name the user.
 pub(super) fn wasted_of(user: &str, all: &[Stored]) -> Option<String> {
@@ -98,7 +113,9 @@ mod tests {
         assert_eq!(said, "Accounts; long runs: 60 min or more");
         let html = |table: &Table| folded(&own, table, ("Use", "<p></p>".to_owned()));
         assert!(html(by_month).starts_with("<details") && html(accounts) == "<p></p>");
+        assert!(few(&own).contains("(in part: 2016-12, 2017-01): months are not compared"));
         let whole = stored(&json!({"months": [{"month": "a"}, {"month": "b"}]}), &files);
+        assert_eq!(few(&whole), "");
         assert_eq!(folded(&whole, by_month, ("Use", "<p></p>".to_owned())), "<p></p>");
     }
 }

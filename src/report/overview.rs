@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 
 use super::ReportError;
 use super::assumed::Assumed;
-use super::early::incomplete;
+use super::early::incomplete_in_short;
 use super::findings::{Findings, findings, nothing, parts};
 use super::html::{self, Cell, Page};
+use super::pages::{is_written, shown};
+use super::terms::LOADED;
 use super::text::{beside, clock, clock_of_all, escape, sentence};
 use crate::answers::list;
 use crate::answers::study::Topic;
@@ -30,9 +32,8 @@ fn lead(results: &[Stored]) -> String {
     // The longest list of tables stands for all.
     scopes.sort_by_key(String::len);
     let tables = scopes.pop().filter(|tables| !tables.is_empty());
-    let tables = tables.map_or_else(String::new, |tables| {
-        format!("<p class=\"source\">Loaded: {}.</p>\n", escape(&tables))
-    });
+    let tables =
+        tables.map_or_else(String::new, |tables| format!("{LOADED}{}.</p>\n", escape(&tables)));
     // Results of several traces have no common dates.
     let about = if sources.len() == 1 { super::about::trace(results) } else { String::new() };
     format!("<p class=\"lead\">{}{}.</p>\n{tables}", escape(&sources.join(", ")), escape(&about))
@@ -45,7 +46,7 @@ fn tables(result: &Stored) -> String {
 }
 
 /// The findings and, in a separate list, what could not be answered; each links to its evidence.
-fn first_screen(findings: &Findings, assumed: &Assumed) -> String {
+fn first_screen(findings: &Findings, assumed: &Assumed, results: &[Stored]) -> String {
     let mut text = String::new();
     let link = |topic: &Topic, result: &str, words: &str| {
         format!("<a href=\"{}#{}\">{}</a>", topic.file, escape(result), escape(words))
@@ -87,7 +88,13 @@ fn first_screen(findings: &Findings, assumed: &Assumed) -> String {
     if !findings.unanswered.is_empty() {
         text.push_str("<h2>What this trace cannot answer</h2>\n<ul class=\"unanswered\">\n");
         for one in &findings.unanswered {
-            let links = one.asks.iter().map(|(asks, result, topic)| link(topic, result, asks));
+            let links = one.asks.iter().map(|(asks, result, topic)| {
+                if is_written(topic, &shown(topic, results)) {
+                    link(topic, result, asks)
+                } else {
+                    escape(asks)
+                }
+            });
             let links: Vec<String> = links.collect();
             let _ = writeln!(text, "<li>{}<br>{}.</li>", links.join(" · "), sentence(&one.why));
         }
@@ -101,11 +108,11 @@ fn first_screen(findings: &Findings, assumed: &Assumed) -> String {
 pub(super) fn page(results: &[Stored]) -> Result<Page, ReportError> {
     let mut body = String::new();
     body.push_str(&lead(results));
-    body.push_str(&incomplete(results));
+    body.push_str(&incomplete_in_short(results));
     let (found, assumed) = (findings(results), Assumed::of(results));
     let scopes: Vec<String> = found.found.iter().map(|one| one.scope.clone()).collect();
+    body.push_str(&first_screen(&found, &assumed, results));
     body.push_str(&assumed.said(&scopes));
-    body.push_str(&first_screen(&found, &assumed));
     // The charts of the findings; those of other pages are there.
     let is_found = |result: &&Stored| found.found.iter().any(|one| one.result == result.name);
     let figures = list::topics()

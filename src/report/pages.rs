@@ -16,11 +16,13 @@ use super::months;
 use super::open_tasks::added_up;
 use super::other::{with_other_named, with_parts};
 use super::pivoted::pivoted;
+use super::repeated::{brief, is_constant, is_in_durations, unsaid, without_repeated};
 use super::replay::context;
 use super::settings::flatten;
 use super::tables::{FOLDED_ROWS, repeats_others, stored_table};
 use super::text::{caption, escape, gpu_time, sentence, sentence_ends};
 use super::ticks::{self, described};
+use super::together::with_episodes;
 use crate::answers::classify::{self, ClassifyAnswer};
 use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
@@ -49,6 +51,12 @@ pub(super) fn has_answer(shown: &[Shown<'_>]) -> bool {
     shown.iter().any(|(kind, result)| answers(kind) && nothing(result).is_none())
 }
 
+/// Whether there is a page at all: a page of results that have nothing to show would only repeat the
+/// reasons, which the first page gives. The page of the checks is always there.
+pub(super) fn is_written(topic: &'static Topic, shown: &[Shown<'_>]) -> bool {
+    list::is_of_checks(topic) || shown.iter().any(|(_, result)| nothing(result).is_none())
+}
+
 /// The page of a topic.
 pub(super) fn page(
     topic: &'static Topic,
@@ -71,6 +79,8 @@ pub(super) fn page(
             unknown.push_str(&item(kind, result));
         } else if let Some((_, other)) = before {
             same.push_str(&same_as(result, other));
+        } else if is_in_durations(result, shown) {
+            // The section of the durations says it.
         } else if is_constant(result) {
             constant.push((kind, result));
         } else {
@@ -187,8 +197,9 @@ fn figures(kind: &Kind<'_>, result: &Stored, scope: &str) -> Result<String, Repo
     let mut said: Vec<String> = Vec::new();
     let (mut html, mut part) = (String::new(), None);
     let is_folded = |chart: &Picture<'_>| kind.folded.iter().any(|end| chart.file.ends_with(end));
+    let charts = without_repeated(result.charts());
     let (folded, shown): (Vec<Picture<'_>>, Vec<Picture<'_>>) =
-        result.charts().into_iter().partition(is_folded);
+        charts.into_iter().partition(is_folded);
     for chart in shown {
         let own = kind.parts.iter().find(|part| chart.file.starts_with(part.0));
         let own = own.map_or("", |part| part.1);
@@ -257,8 +268,11 @@ fn section(
     let heading = escape(&of_result(result, &caption(&result.name)));
     let mut body = headed(result, &heading);
     if let Some(said) = answer(kind, result) {
-        body.push_str(&in_sentences(&said));
+        body.push_str(&in_sentences(&with_episodes(said, result, all)));
     }
+    body.push_str(&months::few(result));
+    body.push_str(&ticks::lasts_longer(result, all));
+    body.push_str(&brief(result, all));
     body.push_str(&crossed::of_killed_jobs(result, all));
     body.push_str(&super::machines::ended_with_machines(result, all));
     let scope = result.scope(kind);
@@ -437,31 +451,6 @@ fn in_sentences(answer: &str) -> String {
     text
 }
 
-/// Sentences of fewer bytes are repeated: a reference to them would be as long.
-const REPEATED_BELOW: usize = 45;
-
-/// A caption without the sentences that captions above it have; it ends with "Otherwise as above."
-/// if any are left out.
-fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
-    let sentences: Vec<&str> = caption.split_inclusive(". ").collect();
-    let is_new = |one: &&&str| {
-        let whole = one.trim_end().trim_end_matches('.');
-        whole.len() < REPEATED_BELOW || said.iter().all(|known| known != whole)
-    };
-    let fresh: Vec<&str> = sentences.iter().filter(is_new).copied().collect();
-    let is_cut = fresh.len() < sentences.len();
-    let known = sentences.iter().map(|one| one.trim_end().trim_end_matches('.').to_owned());
-    said.extend(known.collect::<Vec<String>>());
-    let text = fresh.concat().trim_end().to_owned();
-    let space = if text.is_empty() { "" } else { " " };
-    if is_cut { format!("{text}{space}Otherwise as above.") } else { text }
-}
-
-/// Whether all described values are the same, such as one task in every job.
-fn is_constant(result: &Stored) -> bool {
-    described(result).is_some_and(DescribeAnswer::needs_no_table)
-}
-
 /// How a result was computed: what was assumed, every definition and choice, the command to run it
 /// again, and the checksum of its file.
 pub(super) fn computed(result: &Stored) -> String {
@@ -477,6 +466,9 @@ pub(super) fn computed(result: &Stored) -> String {
     }
     let mut pairs = Vec::new();
     flatten("", &result.whole.settings, &mut pairs);
+    // A ledger has its sums by reason in a further table, whether its rows are split by it or not.
+    let has_reasons = result.tables.iter().any(|table| table.file.ends_with("-reasons.csv"));
+    pairs.retain(|(name, text)| !(has_reasons && name == "by reason" && text == "false"));
     let sum = result.whole.checksum.as_deref().unwrap_or("unknown");
     pairs.push(("SHA-256 of the result".to_owned(), sum.to_owned()));
     let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.clone()));
@@ -492,22 +484,6 @@ pub(super) fn computed(result: &Stored) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_caption_above_says_is_not_said_again() {
-        let long = "A straggler is a task longer than 1.5 times the median of its job";
-        let mut said = Vec::new();
-        assert_eq!(
-            unsaid(&format!("Best: a. {long}. Short."), &mut said),
-            format!("Best: a. {long}. Short.")
-        );
-        assert_eq!(
-            unsaid(&format!("Best: b. {long}. Short."), &mut said),
-            "Best: b. Short. Otherwise as above."
-        );
-        assert_eq!(unsaid(&format!("{long}."), &mut said), "Otherwise as above.");
-        assert_eq!(unsaid("", &mut said), "");
-    }
 
     #[test]
     fn a_table_says_of_how_many_episodes_it_is() {

@@ -1,7 +1,7 @@
 //! Units and terms that a page uses, each explained once.
 //!
 //! In: a page and all results. Out: the page with a note for each term that it uses: after its first
-//! paragraph on the overview, at the end of other pages. A page that uses none is left as it is.
+//! paragraphs on the overview, folded; at the end of other pages. A page that uses none is left as it is.
 
 use std::fmt::Write;
 
@@ -26,6 +26,9 @@ const REQUESTED: &str = "CPU time on this page is requested CPU time: the CPU th
 /// Where the clock of the Google traces starts.
 const CLOCK: &str = "Times count from time 0 of the trace's own clock, which this report calls the start of \
     the trace. The trace itself begins 600 s later; what happened before that has time 0.";
+
+/// The beginning of the paragraph about what was loaded, on the first page.
+pub(super) const LOADED: &str = "<p class=\"source\">Loaded: ";
 
 /// Words for that clock on a page.
 const CLOCK_WORDS: [&str; 3] = ["start of the trace", "clock of the trace", "of the trace)"];
@@ -66,9 +69,15 @@ pub(super) fn add(page: &mut Page, results: &[Stored]) {
     let mut sources = results.iter().filter_map(|result| result.whole.source.as_ref());
     let is_google = sources.any(|name| name.parse().is_ok_and(Source::is_google));
     let notes = notes(&page.body, are_requested(cpus), is_google);
-    let first_end = page.body.find("</p>\n").map(|at| at + "</p>\n".len());
-    match first_end.filter(|_| page.file == "index.html") {
-        Some(at) => page.body.insert_str(at, &notes),
+    if page.file != "index.html" || notes.is_empty() {
+        page.body.push_str(&notes);
+        return;
+    }
+    // What was found comes first: the notes are folded, after what was loaded.
+    let notes = format!("<details><summary>Units and definitions</summary>\n{notes}</details>\n");
+    let from = page.body.find(LOADED).unwrap_or(0);
+    match page.body[from..].find("</p>\n") {
+        Some(at) => page.body.insert_str(from + at + "</p>\n".len(), &notes),
         None => page.body.push_str(&notes),
     }
 }

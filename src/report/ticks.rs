@@ -5,7 +5,7 @@
 //! long table at round numbers of events.
 
 use super::html::{self, Cell};
-use super::text::{caption, escape, lasting};
+use super::text::{caption, escape, lasting, sentence};
 use crate::answers::describe::{self, DescribeAnswer, Tick};
 use crate::digits::grouped;
 use crate::results::{Stored, Table};
@@ -30,7 +30,31 @@ pub(super) fn in_place_of(result: &Stored, table: &Table) -> Option<String> {
         "<p class=\"source\">Data: <a href=\"data/{file}\">{file}</a>, with the whole curves</p>\n"
     );
     let end = if is_survival { "share that lasts longer" } else { "share at or below" };
-    Some(of_ticks(&format!("{}: {end}", caption(&result.name)), answer) + &source)
+    let title = format!("{}: {end}", caption(&result.name));
+    let table = of_ticks(&title, answer);
+    // The chart has the same shares; those of survival are the answer.
+    if is_survival || table.is_empty() {
+        return Some(table + &source);
+    }
+    let title = escape(&title);
+    Some(format!("<details class=\"long\"><summary>{title}</summary>\n{table}</details>\n{source}"))
+}
+
+/// How many jobs last longer than given times, after the lengths of the same jobs; empty if the curve of
+/// survival is drawn, or for other results.
+pub(super) fn lasts_longer(result: &Stored, all: &[Stored]) -> String {
+    let is_durations = described(result).is_some_and(|answer| answer.what == What::JobDurations);
+    let repeats = |own: &&Stored| described(own).is_some_and(DescribeAnswer::repeats_durations);
+    let Some(own) = all.iter().find(repeats).filter(|_| is_durations) else {
+        return String::new();
+    };
+    let said = described(own).and_then(DescribeAnswer::survival).unwrap_or_default();
+    let said = said.split(". ").next().filter(|said| !said.is_empty());
+    let said = said.map_or_else(String::new, |said| format!("{}. ", sentence(said)));
+    let (name, file) = (escape(&own.name), escape(&format!("{}.csv", own.name)));
+    format!(
+        "<p id=\"{name}\">{said}<span class=\"source\">Data: <a href=\"data/{file}\">{file}</a></span></p>\n"
+    )
 }
 
 /// The name of an amount in a heading.
@@ -83,6 +107,9 @@ pub(super) fn curve_below(result: &Stored) -> String {
     )
 }
 
+/// The waits of all tasks, beside those that ended with an attempt.
+const ALL_WAITS: &str = "all, with those that did not start";
+
 /// The table of waits with a row of those that ended with an attempt; `None` for other tables, and if
 /// all waits did.
 pub(super) fn with_started(result: &Stored, table: &Table) -> Option<Table> {
@@ -105,6 +132,7 @@ pub(super) fn with_started(result: &Stored, table: &Table) -> Option<Table> {
         _ => String::new(),
     };
     let mut own = table.clone();
+    ALL_WAITS.clone_into(&mut own.rows[all][outcome]);
     own.rows.insert(all + 1, table.header.iter().zip(&table.rows[all]).map(cell).collect());
     own.row_count += 1;
     Some(own)
@@ -169,7 +197,25 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::results::envelope::Envelope;
     use crate::studies::distributions::TICKS_S;
+
+    #[test]
+    fn the_lengths_say_how_many_jobs_last_longer() {
+        let of = |what: &str, censored: u64| {
+            let row = |time_s: f64, share: f64| json!({"outcome": "all", "time_s": time_s, "share": share});
+            let answer = json!({"what": what, "unit": "s", "quantiles": "R-7",
+                "censoring": {"of": "jobs", "censored": censored},
+                "rows": [row(0.0, 1.0), row(3000.0, 0.25), row(9000.0, 0.0)]});
+            Stored::of(Envelope { name: what.to_owned(), answer, ..Envelope::default() })
+        };
+        let durations = of("job-durations", 0);
+        let html = lasts_longer(&durations, &[of("job-survival", 0)]);
+        let said = "<p id=\"job-survival\">Of the jobs that started, 25.0&nbsp;% last longer than an hour. ";
+        assert!(html.starts_with(said), "{html}");
+        // A curve with open jobs is drawn by itself.
+        assert_eq!(lasts_longer(&durations, &[of("job-survival", 3)]), "");
+    }
 
     #[test]
     fn a_table_has_the_amounts_at_which_outcomes_differ() {

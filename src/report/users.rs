@@ -73,6 +73,9 @@ pub(crate) fn known_for(jobs_s: Option<f64>, used_s: Option<f64>) -> Option<Stri
     })
 }
 
+/// Outcomes of jobs that did not finish.
+const LOST: [&str; 4] = ["failed", "killed", "evicted", "lost"];
+
 impl<'a> Outcomes<'a> {
     /// The outcomes in the results of a report.
     pub(super) fn of(results: &'a [Stored]) -> Self {
@@ -99,6 +102,20 @@ impl<'a> Outcomes<'a> {
     /// that has its usage.
     pub(super) fn html(&self, user: &str, usage: &Stored) -> String {
         self.beside(user, span_of(usage, Table::TaskEvents))
+    }
+
+    /// The share of the jobs that did not finish, beside that of the jobs of all users. By the exact
+    /// sequence, some of them are `other`: then it is empty.
+    fn lost(&self, own: &Named<u64>, [jobs, all]: [u64; 2]) -> String {
+        if self.classes == Classes::Sequence {
+            return String::new();
+        }
+        let is_lost = |outcome: &str| LOST.contains(&outcome);
+        let of_own = own.iter().filter(|(name, _)| is_lost(name)).map(|(_, count)| *count);
+        let of_all = self.all.iter().filter(|(name, _)| is_lost(name)).map(|(_, count)| *count);
+        let [own_share, all_share] =
+            [share(of_own.sum(), jobs), share(of_all.sum(), all)].map(percent_said);
+        format!(" {own_share} of its jobs did not finish ({all_share} of those of all users).")
     }
 
     fn beside(&self, user: &str, used_s: Option<f64>) -> String {
@@ -157,8 +174,9 @@ impl<'a> Outcomes<'a> {
             String::new()
         };
         format!(
-            "<h2>What became of the jobs</h2>\n<p>{}.{known}</p>\n{chart}{}{other}",
+            "<h2>What became of the jobs</h2>\n<p>{}.{}{known}</p>\n{chart}{}{other}",
             sentence(&said),
+            sentence(&self.lost(own, [jobs, all])),
             html::table(&format!("Jobs by outcome, {}", how(self.classes)), &header, &rows)
         )
     }

@@ -52,7 +52,36 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
     };
     let edges = edges::ending(&edges::of_ledger(ledger));
     let said = format!(", by the outcome of the jobs, {classes}.{edges}");
-    bars(ledger, "per outcome of jobs", outcomes, &said)
+    let found =
+        if groups.contains(&GroupBy::Reason) { None } else { most_used(ledger.total, &outcomes) };
+    let mut chart = bars(ledger, "per outcome of jobs", outcomes, &said);
+    if let (Chart::Bars(own), Some(found)) = (&mut chart, found) {
+        own.caption.insert_str(0, &found);
+    }
+    chart
+}
+
+/// `54.0 % is of jobs that still ran at the end, and 0.6 % of finished jobs. `: the largest part, and that
+/// of finished jobs; if that is the largest, the second one. `None` with fewer than two parts.
+fn most_used(total: f64, outcomes: &[(String, String, f64)]) -> Option<String> {
+    let mut all: Vec<(&str, f64)> =
+        outcomes.iter().map(|(label, _, amount)| (label.as_str(), *amount)).collect();
+    all.retain(|(_, amount)| 0.0 < *amount);
+    all.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let first = *all.first().filter(|_| 0.0 < total)?;
+    let finished = all.iter().skip(1).find(|(label, _)| *label == "finished");
+    let second = *finished.or_else(|| all.get(1))?;
+    let said = |(label, amount): (&str, f64)| {
+        let jobs = match label {
+            "running" => "jobs that still ran at the end".to_owned(),
+            "pending" => "jobs that still waited at the end".to_owned(),
+            "other" | "unknown" | "unmatched" | "outside attempts" => format!("\"{label}\""),
+            known => format!("{known} jobs"),
+        };
+        (sentences::percent(amount / total), jobs)
+    };
+    let [(most, of_most), (less, of_less)] = [said(first), said(second)];
+    Some(format!("{most} is of {of_most}, and {less} of {of_less}. "))
 }
 
 /// Bars of amounts: label, outcome and amount. `said` ends the first sentence of the caption, which
@@ -71,7 +100,11 @@ pub(super) fn bars(
         .into_iter()
         .map(|(label, outcome, amount)| Bar {
             tone: outcome_tone(&outcome),
-            note: sentences::label(share(amount)),
+            note: format!(
+                "{} ({})",
+                sentences::label(share(amount)),
+                digits::three_digits(amount / per)
+            ),
             label: if label == "running" { "still running".to_owned() } else { label },
             value: amount / per,
             part: None,
@@ -87,4 +120,26 @@ pub(super) fn bars(
         value_axis: format!("{} ({unit})", resource.noun()),
         bars,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_part_and_that_of_finished_jobs_are_told() {
+        let of = |amounts: &[(&str, f64)]| {
+            let own =
+                |(name, amount): &(&str, f64)| ((*name).to_owned(), (*name).to_owned(), *amount);
+            most_used(200.0, &amounts.iter().map(own).collect::<Vec<_>>())
+        };
+        let said = of(&[("finished", 2.0), ("killed", 80.0), ("running", 118.0)]).unwrap();
+        assert_eq!(
+            said,
+            "59.0 % is of jobs that still ran at the end, and 1.0 % of finished jobs. "
+        );
+        let said = of(&[("finished", 150.0), ("failed", 40.0), ("killed", 10.0)]).unwrap();
+        assert_eq!(said, "75.0 % is of finished jobs, and 20.0 % of failed jobs. ");
+        assert_eq!(of(&[("finished", 200.0), ("killed", 0.0)]), None);
+    }
 }

@@ -133,9 +133,16 @@ fn reasons_chart(ledger: &Ledger) -> Chart {
         (outcome, None) => format!("{outcome}: {}", row.end_reason),
     };
     let all = drawn.take(REASONS_MAX);
-    let all = all.map(|row| (label(row), row.outcome.clone(), row.amount));
-    let said = ". By the outcome of jobs and the reason that the log gives for their end.";
-    bars(ledger, "per reason of the end", all.collect(), said)
+    let all: Vec<_> = all.map(|row| (label(row), row.outcome.clone(), row.amount)).collect();
+    let used = ledger.reasons.iter().filter(|row| 0.0 < row.amount).count();
+    let cut = if all.len() < used {
+        format!(" The {} most common of {used} are drawn.", all.len())
+    } else {
+        String::new()
+    };
+    let said =
+        format!(". By the outcome of jobs and the reason that the log gives for their end.{cut}");
+    bars(ledger, "per reason of the end", all, &said)
 }
 
 /// An end in the words of sentences, bars and the tables of a page.

@@ -37,6 +37,19 @@ fn courses(answer: &ClassifyAnswer, outcome: &str) -> String {
     }
 }
 
+/// A sentence about those that were killed before they started; empty if these are few, or if the bars
+/// count them apart.
+fn killed_early(rows: &[OutcomeRow], sequences: &[OutcomeRow]) -> String {
+    let killed = rows.iter().filter(|row| row.outcome == "killed" && row.sequence.is_none());
+    let killed: u64 = killed.map(|row| row.count).sum();
+    let early = other::parts(sequences);
+    let is_large = |part: &other::Part| part.words == other::NEVER_STARTED && SAID <= part.share;
+    let early = early.iter().find(|part| is_large(part) && part.count <= killed);
+    early.map_or_else(String::new, |part| {
+        format!(" Of the {} killed, {} never started.", grouped(killed), grouped(part.count))
+    })
+}
+
 /// The bars by the last event; `None` if bars by the exact sequence have the same counts.
 fn bars_by_last_event(answer: &ClassifyAnswer) -> Option<Vec<Bar>> {
     if !answer.is_counted_in_two_ways() {
@@ -86,8 +99,13 @@ pub(crate) fn chart(entry: &TableEntry, outcome: &Classification, choice: Choice
     Chart::Bars(BarChart {
         title: format!("What became of {} {}", grouped(outcome.total), by.plural()),
         caption: format!(
-            "Outcomes of {} {how}.{} Counted from {} events.",
+            "Outcomes of {} {how}.{}{} Counted from {} events.",
             by.plural(),
+            if is_by_last_event {
+                String::new()
+            } else {
+                killed_early(&outcome.rows, &outcome.sequences)
+            },
             edges::ending(&choice.edges(outcome)),
             grouped(entry.rows())
         ),
@@ -105,6 +123,20 @@ mod tests {
     use crate::facts::window::{OpenAttempts, Windows};
     use crate::schema::EventType;
     use crate::studies::outcomes::{Counter, Window};
+
+    #[test]
+    fn those_that_were_killed_before_they_started_are_told() {
+        let row = |sequence: Option<&str>, outcome: &str, count: u64| OutcomeRow {
+            sequence: sequence.map(str::to_owned),
+            outcome: outcome.to_owned(),
+            count,
+            share: 0.01,
+        };
+        let sequences = [row(Some("05"), "other", 419), row(Some("015"), "killed", 49)];
+        let said = killed_early(&[row(None, "killed", 468)], &sequences);
+        assert_eq!(said, " Of the 468 killed, 419 never started.");
+        assert_eq!(killed_early(&[row(Some("015"), "killed", 49)], &sequences), "");
+    }
 
     /// Whether a bar is that of an outcome.
     fn label_is(label: &str, outcome: &str) -> bool {

@@ -45,7 +45,7 @@ fn shown<'a>(
         };
         let all = total(parts);
         let shown = parts.iter().filter(|(part, values)| {
-            !values.is_empty() && is_shown(part.outcome) && !is_too_few(part, values, all)
+            !values.is_empty() && is_shown(part.outcome) && !is_too_few(part, values, (all, what))
         });
         return shown
             .map(|(part, values)| (part.outcome, values, outcome_tone(part.outcome)))
@@ -68,14 +68,23 @@ fn shown<'a>(
 /// Beside the curves of many values, those of fewer catch the eye and say little.
 const DRAWN_FROM: u64 = 30;
 
+/// The same for curves with a band, which would be wide.
+const BANDS_FROM: u64 = 100;
+
+/// The fewest values for a curve.
+fn drawn_from(what: What) -> u64 {
+    if what == What::JobSurvival { BANDS_FROM } else { DRAWN_FROM }
+}
+
 /// The number of all values.
 fn total(parts: &[&(Part, Counted)]) -> u64 {
     parts.first().map_or(0, |(_, values)| values.count(|_| true))
 }
 
 /// Whether an outcome has too few of `all` values for a curve. Of a small trace all are drawn.
-fn is_too_few(part: &Part, values: &Counted, all: u64) -> bool {
-    let is_small = 10 * DRAWN_FROM <= all && values.count(|_| true) < DRAWN_FROM;
+fn is_too_few(part: &Part, values: &Counted, (all, what): (u64, What)) -> bool {
+    let least = drawn_from(what);
+    let is_small = 10 * least <= all && values.count(|_| true) < least;
     is_small && part.outcome != "all"
 }
 
@@ -95,14 +104,17 @@ fn is_drawn(values: &Counted, what: What) -> bool {
 fn too_few(parts: &[&(Part, Counted)], question: Question) -> String {
     let all = total(parts);
     let few = parts.iter().filter(|(part, values)| {
-        !values.is_empty() && part.outcome != UNMATCHED && is_too_few(part, values, all)
+        !values.is_empty()
+            && part.outcome != UNMATCHED
+            && is_too_few(part, values, (all, question.what))
     });
     let few: Vec<&str> = few.map(|(part, _)| part.outcome).collect();
     if question.group_by.is_some() || few.is_empty() {
         return String::new();
     }
     let of = question.what.of();
-    format!(" Outcomes of fewer than {DRAWN_FROM} {of} have no curve: {}.", few.join(", "))
+    let least = drawn_from(question.what);
+    format!(" Outcomes of fewer than {least} {of} have no curve: {}.", few.join(", "))
 }
 
 /// Smaller shares at 0 are not mentioned.
@@ -278,6 +290,7 @@ pub(crate) fn chart(
             " Kaplan-Meier with Greenwood's 95 % band, unended jobs censored; below, the \
              jobs that are still followed just before each time."
         }
+        What::JobDurations => " Jobs that never started are not among them.",
         _ => "",
     };
     let spread = match (group_by, outcome_of) {
@@ -305,6 +318,8 @@ pub(crate) fn chart(
         ),
         x_axis: match what.name().replace('-', " ") {
             _ if what == What::JobSurvival => "time since the first start (s)".to_owned(),
+            _ if what == What::JobDurations => "time from first start to end (s)".to_owned(),
+            _ if what == What::Waiting => "wait (s)".to_owned(),
             name if name.split(' ').next() == Some(what.unit()) => name,
             name => format!("{name} ({})", what.unit()),
         },
@@ -348,6 +363,38 @@ pub(crate) fn from_first_to_last(
         digits::counted(first.events, "event"),
         percent(first.chance)
     )
+}
+
+/// A share must fall, or rise, by less than this on the way of a curve that rises, or falls.
+const WAVE: f64 = 0.01;
+
+/// Whether the share of the largest group falls or rises with the number of events, as a sentence; empty
+/// for fewer than two drawn numbers.
+pub(crate) fn trend(rows: &[Chance], sizes: &[(u64, String)], tasks_min: u64) -> &'static str {
+    let Some((_, group)) = sizes.first() else { return "" };
+    let is_drawn = |row: &&Chance| row.group == *group && tasks_min <= row.tasks;
+    let all: Vec<f64> = rows.iter().filter(is_drawn).map(|row| row.chance).collect();
+    let [Some(first), Some(last)] = [all.first(), all.last()] else { return "" };
+    // The largest step back from the highest, or lowest, share so far.
+    let back = |sign: f64| {
+        let mut most = f64::NEG_INFINITY;
+        let steps = all.iter().map(|share| {
+            most = most.max(sign * share);
+            most - sign * share
+        });
+        steps.fold(0.0, f64::max)
+    };
+    if all.len() < 2 {
+        ""
+    } else if back(-1.0) < WAVE && WAVE <= first - last {
+        "The share falls with events. "
+    } else if back(1.0) < WAVE && WAVE <= last - first {
+        "The share rises with events. "
+    } else if back(1.0) < WAVE && back(-1.0) < WAVE {
+        "The share hardly changes with events. "
+    } else {
+        "The share goes up and down with events. "
+    }
 }
 
 #[cfg(test)]
@@ -426,6 +473,16 @@ mod tests {
             least 30, 3.1 %. "
         );
         assert_eq!(from_first_to_last(&rows, &[], 100), "");
+        let said = |chances: &[f64]| {
+            let rows: Vec<Chance> =
+                (1..).zip(chances).map(|(events, chance)| row(events, 900, *chance)).collect();
+            trend(&rows, &sizes, 100)
+        };
+        assert_eq!(said(&[0.5, 0.505, 0.2]), "The share falls with events. ");
+        assert_eq!(said(&[0.2, 0.5, 0.6]), "The share rises with events. ");
+        assert_eq!(said(&[0.5, 0.2, 0.6]), "The share goes up and down with events. ");
+        assert_eq!(said(&[0.5, 0.505]), "The share hardly changes with events. ");
+        assert_eq!((said(&[0.5]), trend(&rows, &[], 100)), ("", ""));
     }
 
     #[test]

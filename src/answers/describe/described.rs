@@ -9,7 +9,7 @@ use super::answer::{CHANCE_OF, DescribeAnswer, DescribedRow};
 use super::beside::{StartedWaits, Tick, started, ticks};
 use super::charts::{
     are_counts, by_group, chart, count_bars, from_first_to_last, lines, numbers_at_risk, shortened,
-    title,
+    title, trend,
 };
 use super::parts::{Part, ends_known, parts_of};
 use super::plan::{Censored, DescribePlan, Question};
@@ -341,8 +341,9 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
     let chart = Chart::Lines(LineChart {
         title: title(what).to_owned(),
         caption: format!(
-            "{}Of the tasks with at least this many events whose job has ended, the share whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out.{while_enough} {ALIKE}.{}",
+            "{}{}{ALIKE}. Of the tasks with at least this many events whose job has ended, the share whose job finished (by {classes}), with Wilson's 95 % band{}; tasks of jobs that still run at the window's end are left out.{while_enough}{}",
             from_first_to_last(&rows, &sizes, least),
+            trend(&rows, &sizes, least),
             by_group(group_by),
             edges::ending(&edges::sentence(&censoring)),
         ),

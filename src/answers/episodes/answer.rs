@@ -59,6 +59,8 @@ pub struct EpisodeRow {
     pub times_the_mean: Option<f64>,
     /// Of all events of the kind.
     pub share: Option<f64>,
+    /// Jobs with such an event.
+    pub jobs: Option<u64>,
     /// The user with most of them.
     pub user: Option<String>,
     /// Its part.

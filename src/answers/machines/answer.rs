@@ -154,17 +154,16 @@ impl MachinesAnswer {
         let gone = self.capacity_away_share.filter(|_| 0.0 < self.gone_cpu_s);
         let lost = self.capacity_lost_share.map_or_else(String::new, |share| match gone {
             Some(all) => format!(
-                "; {:.2} % of the CPU capacity was lost, {:.2} % in outages that ended",
+                "{:.2} % of the CPU capacity was lost, {:.2} % in outages that ended: ",
                 all * 100.0,
                 share * 100.0
             ),
-            None => format!("; {:.2} % of the CPU capacity was lost", share * 100.0),
+            None => format!("{:.2} % of the CPU capacity was lost: ", share * 100.0),
         });
         let further = [self.few(), self.usual(), self.at_once(), self.together(), self.evicted()];
         let further = further.into_iter().flatten().collect::<String>();
         format!(
-            "{} of {} machines were away at least once, {} times in \
-            total{median}{lost}{further}.",
+            "{lost}{} of {} machines were away at least once, {} times in total{median}{further}.",
             grouped(self.machines_down),
             grouped(self.machines),
             grouped(self.outages),
@@ -353,8 +352,8 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence(),
-            "5,000 of 12,583 machines were away at least once, 9,000 times in total; 0.71 % of the \
-            CPU capacity was lost, 0.48 % in outages that ended. 4 of 12,583 machines left 461 times, \
+            "0.71 % of the CPU capacity was lost, 0.48 % in outages that ended: 5,000 of 12,583 machines \
+            were away at least once, 9,000 times in total. 4 of 12,583 machines left 461 times, \
             5.1 % of all outages. 21.0 % of the outages that ended \
             lasted from 16 min to 17.5 min. At most 213 were away at once, 25 d after the start of the \
             trace. 13 times at least 3 machines left together, each within 1 s of the one before: at \

@@ -100,9 +100,10 @@ fn away_over_time(fleet: &Fleet) -> Chart {
     Chart::Areas(AreaChart {
         title: "Machines that are away".to_owned(),
         caption: format!(
-            "Each column is the mean of {}{most}. {} of {} machines were away at least once, {} times in \
-            total; {} had not come back when the trace ended. Machines that were away when the \
-            trace began are not known before they come back, so that the first days are too low.",
+            "The edges of the log make two things: machines that were away when it began are not known \
+            before they come back, so that the first days are too low; and the grey part grows towards the \
+            end, since fewer had the time to come back. Each column is the mean of {}{most}. {} of {} \
+            machines were away at least once, {} times in total; {} had not come back when the trace ended.",
             digits::lasting(at.length_s(0)),
             digits::grouped(fleet.machines_down),
             digits::grouped(fleet.machines),
@@ -191,9 +192,21 @@ fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]
     })
 }
 
-/// The machine that left most often, in a sentence.
-fn most_often((id, _, outages): &Left<'_>) -> String {
-    format!("Machine {id} left most often: {}. ", digits::counted(outages.len() as u64, "time"))
+/// The machine that left most often, in a sentence, with its part of the time after it first left: a
+/// machine that is nearly always away says little of others.
+fn most_often((id, away_us, outages): &Left<'_>, end_us: i64) -> String {
+    let times = digits::counted(outages.len() as u64, "time");
+    let first_us = outages.iter().map(|outage| outage.from_us).min();
+    let after_us = first_us.map(|first_us| end_us - first_us).filter(|after_us| 0 < *after_us);
+    let away = after_us.map_or_else(String::new, |after_us| {
+        let [away_s, after_s] = [*away_us, after_us].map(micros_to_seconds);
+        let share = percent(away_s / after_s);
+        format!(
+            ", and it was away for {share} of the {} after it first left",
+            digits::lasting(after_s)
+        )
+    });
+    format!("Machine {id} left most often: {times}{away}. ")
 }
 
 fn strips(fleet: &Fleet) -> Chart {
@@ -215,7 +228,7 @@ fn strips(fleet: &Fleet) -> Chart {
         title: "When the machines that left most often were away".to_owned(),
         caption: format!(
             "{}Each strip is a machine: the {} that left most often, {} to {} times.",
-            longest.first().map_or_else(String::new, most_often),
+            longest.first().map_or_else(String::new, |own| most_often(own, fleet.end_us)),
             longest.len(),
             longest.last().map_or(0, |own| own.2.len()),
             longest.first().map_or(0, |own| own.2.len()),
@@ -235,6 +248,25 @@ mod tests {
     use super::*;
     use crate::facts::machines::{MachineChange, MachineEvent, MachineEvents};
     use crate::studies::machines::fleet;
+
+    #[test]
+    fn the_machine_that_left_most_often_is_told_with_its_time_away() {
+        let outage = |from_us: i64, to_us: Option<i64>| Outage {
+            machine_id: 7,
+            from_us: from_us * 3_600_000_000,
+            to_us: to_us.map(|hour| hour * 3_600_000_000),
+            cpu: None,
+            memory: None,
+            configuration: 0,
+        };
+        let all = [outage(10, Some(11)), outage(12, None)];
+        let own: Left<'_> = (7, 9 * 3_600_000_000, all.iter().collect());
+        let said = most_often(&own, 20 * 3_600_000_000);
+        assert_eq!(
+            said,
+            "Machine 7 left most often: 2 times, and it was away for 90.0 % of the 10 h after it first left. "
+        );
+    }
 
     proptest! {
         /// Promise: charts of dates begin with the first event, whichever date it has; others with the

@@ -42,7 +42,7 @@ pub(crate) const KIND: Kind<'static> = Kind {
 pub(super) const MACHINES_MAX: usize = 30;
 
 /// The most outages that are listed for a machine.
-const OUTAGES_MAX: usize = 100;
+const OUTAGES_MAX: usize = 1000;
 
 /// Stores the machines that left most often next to the study that names them.
 ///

@@ -38,7 +38,7 @@ pub const KIND: Kind<'static> = Kind {
     names: Some(|it| it.found().map(MachinesAnswer::names).unwrap_or_default()),
     sentence: Some(|it| Some(it.found::<MachinesAnswer>()?.sentence())),
     figure: Some("machines-away"),
-    ..Kind::called("machines", "Machines and their outages").holding::<MachinesAnswer>()
+    ..Kind::called("machines", "Machine outages").holding::<MachinesAnswer>()
 };
 
 /// A distribution that is as far from the lengths, as a part of all of them, does not fit.

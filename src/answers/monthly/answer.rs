@@ -206,6 +206,9 @@ pub(super) fn used_of_limits(rows: &[(&str, f64, f64)]) -> Option<String> {
 /// Half of the attempts ran for at most this share of their limit: then limits say little.
 const FAR: f64 = 0.05;
 
+/// How the sentence about such limits begins, after another one.
+const FAR_LIMITS: &str = ". Limits say little of running times";
+
 /// The fewest attempts of a queue whose limit is reported.
 const LIMITS_OF: u64 = 10;
 
@@ -354,6 +357,12 @@ impl MonthlyAnswer {
         let waits = self.waits().map_or_else(String::new, |said| format!(". {said}"));
         let longest = self.waited_longest().unwrap_or_default();
         let limits = self.limits().unwrap_or_default();
+        // Limits that say little are a finding; what was used of others is a detail.
+        let (far, limits) = if limits.starts_with(FAR_LIMITS) {
+            (limits, String::new())
+        } else {
+            (String::new(), limits)
+        };
         let wasted = Some(self.total_wasted).filter(|&wasted| 0.0 < wasted);
         // Without waste, attempts that ended at their limit matter most.
         let [at_limit, reached] = match self.reached() {
@@ -397,7 +406,7 @@ impl MonthlyAnswer {
             ""
         };
         Some(format!(
-            "{used}{wasted}{at_limit}. That is from {} to {} ({}){rows}{late}{waits}{longest}{reached}{limits}",
+            "{used}{wasted}{at_limit}{far}. That is from {} to {} ({}){rows}{late}{waits}{longest}{reached}{limits}",
             self.from_date,
             self.to_date,
             lasting(self.length_s),

@@ -87,7 +87,7 @@ fn wasted(sums: &Sums) -> Option<(f64, Tone)> {
 /// What the end of a bar means, if any bar has one.
 fn red_end(bars: &[Bar]) -> &'static str {
     if bars.iter().any(|bar| bar.part.is_some()) {
-        "; the red end of a bar is of attempts that did not finish"
+        "; the orange end of a bar is of attempts that did not finish"
     } else {
         ""
     }
@@ -190,7 +190,7 @@ fn users(months: &Months) -> BarChart {
         }
         ""
     } else {
-        "; the red end of a bar, and the text at it, is its CPU time in attempts that did not finish"
+        "; the orange end of a bar, and the text at it, is its CPU time in attempts that did not finish"
     };
     BarChart {
         title: "Users by CPU time".to_owned(),

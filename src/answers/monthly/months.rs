@@ -44,10 +44,20 @@ pub struct Months {
     pub(super) table: RecordBatch,
 }
 
+/// Why a log has no months.
+const NO_DATE: &str = "the log does not record on which date it begins";
+
+/// The same for a trace whose publisher gives the date, and whose tables count from time 0. `fairness`
+/// has the use of its users.
+const NO_ACCOUNTS: &str = "the tables of this trace record no dates and no accounts; `fairness` shows use by \
+    user";
+
 /// The reason why a lake has no months; `None` if it has.
 pub(super) fn lack(lake: &Lake) -> Option<String> {
-    let no_date = || "the log does not record on which date it begins".to_owned();
-    Calendar::of(lake, None).is_none().then(no_date)
+    if Calendar::of(lake, None).is_some() {
+        return None;
+    }
+    Some(if lake.source().is_google() { NO_ACCOUNTS } else { NO_DATE }.to_owned())
 }
 
 /// Adds up a log by month.
