@@ -4,6 +4,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::sentences::{percent, short};
+use crate::facts::FactError;
+use crate::facts::window::Windows;
+use crate::lake::Lake;
+use crate::studies::first_end::FirstEnd;
 use crate::studies::whole_use::{Both, WholeUse};
 
 /// Requested CPU x time, of the whole log and from that instant on, in the log's unit of CPU x s.
@@ -35,6 +39,39 @@ const KEPT: usize = 10;
 
 /// The smallest difference of two shares that is reported.
 const DIFFERENCE: f64 = 0.01;
+
+/// The same, with the instant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UseSince {
+    /// The instant in words.
+    pub when: String,
+    /// The use.
+    pub used: LaterUse,
+}
+
+impl UseSince {
+    /// Of a log that lacks earlier jobs; `None` for any other.
+    ///
+    /// # Errors
+    /// A table cannot be read.
+    pub(crate) fn of(lake: &Lake, windows: Windows) -> Result<Option<Self>, FactError> {
+        let Some(first) = FirstEnd::of(lake, windows)? else { return Ok(None) };
+        let used = LaterUse::of(&WholeUse::of(lake, windows, first.at_us)?);
+        Ok(Some(Self { when: first.when(), used }))
+    }
+
+    /// Who has most since then, beside the one with most of the whole log: `; taifl with 45.9 % since
+    /// 2016-12-30, from when on the log is whole`; empty if the shares hardly differ.
+    pub(crate) fn beside(&self, of: Of, whole: &str) -> String {
+        let Some((name, [_, share])) = self.used.first(of).filter(|(_, shares)| differ(*shares))
+        else {
+            return String::new();
+        };
+        let who = if name == whole { String::new() } else { format!("{} with ", short(name)) };
+        format!("; {who}{} since {}, when the log becomes whole", percent(share), self.when)
+    }
+}
 
 impl LaterUse {
     /// The stored form.
@@ -158,5 +195,11 @@ mod tests {
         used.total_s[0] = 501.0;
         assert_eq!(used.said(), None);
         assert_eq!(LaterUse::default().said(), None);
+        used.total_s[0] = 1_000.0;
+        let since = UseSince { when: "2016-12-30".to_owned(), used };
+        let most = "45.9 % since 2016-12-30, when the log becomes whole".replace("45.9", "50.0");
+        assert_eq!(since.beside(Of::Accounts, "calla"), format!("; taifl with {most}"));
+        assert_eq!(since.beside(Of::Accounts, "taifl"), format!("; {most}"));
+        assert_eq!(since.beside(Of::Users, "u"), "", "10 % of both");
     }
 }

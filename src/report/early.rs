@@ -58,8 +58,9 @@ pub(super) fn whole_rows(table: &Table, results: &[Stored]) -> Option<(Table, St
 pub(super) fn incomplete_in_short(results: &[Stored]) -> String {
     found(results).map_or_else(String::new, |from| {
         format!(
-            "<details class=\"notice\"><summary>{}</summary>{}</details>\n",
+            "<details class=\"notice\"><summary>{}{}</summary>{}</details>\n",
             holds_only(&from),
+            escape(&used_since(&from)),
             consequences(&from)
         )
     })
@@ -69,13 +70,17 @@ fn holds_only(from: &load::WholeFrom) -> String {
     format!("The log seems to hold only jobs that ended from {} on.", from.when)
 }
 
+/// Whose share of the use is another one since then.
+fn used_since(from: &load::WholeFrom) -> String {
+    let used = from.used.as_ref().and_then(LaterUse::said);
+    used.map_or_else(String::new, |said| format!(" {said}."))
+}
+
 fn consequences(from: &load::WholeFrom) -> String {
     let lacks_open = from.has_open == Some(false);
     let open = if lacks_open { format!(" {LACKS_OPEN}.") } else { String::new() };
-    let used = from.used.as_ref().and_then(LaterUse::said);
-    let used = used.map_or_else(String::new, |said| format!(" {said}."));
     let means = from.means.said().map_or_else(String::new, |said| format!(" {said}."));
-    format!("{LACKS_EARLY}.{used}{means}{open}")
+    format!("{LACKS_EARLY}.{means}{open}")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::units::noun;
+use crate::answers::later_use::{Of, UseSince};
 use crate::answers::load::{OfSize, WAITS_MIN, longest_wait, share_of};
 use crate::answers::sentences::{MOST, capital, percent, short};
 use crate::digits::{counted, grouped, lasting, six_digits};
@@ -53,6 +54,10 @@ pub struct MonthlyAnswer {
     pub jobs: u64,
     /// Jobs that did not finish.
     pub not_finished_jobs: u64,
+    /// Who used a log that lacks earlier jobs, since it is whole; `None` for any other, or if CPU time
+    /// is not what was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<UseSince>,
     /// The user with half or more of them; `None` if there is none, or only one user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_not_finished: Option<MostOfUser>,
@@ -392,12 +397,16 @@ impl MonthlyAnswer {
         let used = match self.accounts.len() as u64 {
             1 => format!("{} {} {} {amount}", capital(self.noun()), first.account, self.verb()),
             all => format!(
-                "{} {} {amount}, {} {} most ({})",
+                "{} {} {amount}, {} {} most ({}{})",
                 capital(&counted(all, self.noun())),
                 self.verb(),
                 self.noun(),
                 first.account,
-                percent(first.share?)
+                percent(first.share?),
+                self.since.as_ref().map_or_else(String::new, |since| {
+                    let of = if self.without_accounts { Of::Users } else { Of::Accounts };
+                    since.beside(of, &first.account)
+                })
             ),
         };
         let rows = if self.without_accounts {

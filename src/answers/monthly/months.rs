@@ -7,6 +7,7 @@ use super::plan::MonthlyPlan;
 use super::units::noun;
 use super::{SHARES, table};
 use crate::answers::assumed::{WaitsOf, assumed_waits, is_assumed};
+use crate::answers::later_use::UseSince;
 use crate::answers::study::Plan;
 use crate::defaults::Defaults;
 use crate::digits;
@@ -39,6 +40,8 @@ pub struct Months {
     pub(super) covered: Covered,
     /// Whether the log records how jobs ended.
     knows_ends: bool,
+    /// Who used a log that lacks earlier jobs, since it is whole.
+    since: Option<UseSince>,
     /// The note if the log records no wait.
     assumed: Option<String>,
     pub(super) table: RecordBatch,
@@ -94,6 +97,8 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
     }
     let knows_ends = !is_assumed(lake, "status unknown", monthly.total().jobs);
     let unit = cpu.unit(lake.source());
+    let is_requested = cpu == CpuDefinition::Requested;
+    let since = is_requested.then(|| UseSince::of(lake, windows)).transpose()?.flatten();
     let units = [unit.to_owned(), format!("{}-h", unit.trim_end_matches("-s"))];
     let table = table::use_of_months(&monthly, &units[1]);
     let plan = plan.clone();
@@ -106,6 +111,7 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
         monthly,
         covered,
         knows_ends,
+        since,
         assumed: assumed.map(|waits| waits.note),
         table,
     })
@@ -193,6 +199,7 @@ impl Months {
             limit_used_median: monthly.limit_used_median(),
             jobs: total.jobs,
             not_finished_jobs: total.not_finished,
+            since: self.since.clone(),
             most_not_finished: if self.knows_ends {
                 most_not_finished(monthly, &total)
             } else {
