@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::{BY_AREA, THRESHOLD, best};
+use super::answer::{BY_AREA, THRESHOLD, best, short_name};
 use crate::answers::sentences;
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits;
@@ -14,9 +14,10 @@ use crate::studies::predict::rules::Predictor;
 use crate::studies::predict::score::{Bin, OfDay, Point, Score};
 use crate::studies::quantile;
 
-/// Tones of rules in the order of [`Predictor::ALL`]; they repeat after seven.
+/// Tones of rules in the order of [`Predictor::ALL`]; they repeat after seven. The two blues are of rules
+/// that are far apart: the last job, and the rate of all jobs.
 const TONES: [Tone; 7] =
-    [Tone::Blue, Tone::Vermilion, Tone::Green, Tone::Purple, Tone::Orange, Tone::Grey, Tone::Sky];
+    [Tone::Blue, Tone::Vermilion, Tone::Green, Tone::Purple, Tone::Grey, Tone::Sky, Tone::Orange];
 
 /// The fewest jobs of a bin, or of a day, that is drawn: a share of a few jobs means little. The
 /// tables have all bins and days.
@@ -106,7 +107,7 @@ fn no_calibration(scores: &[Score], lines: &[Line]) -> Option<String> {
         " There is no chart of predicted chances against actual shares, because no rule has {JOBS_SHOWN} \
         jobs in three of ten bins: {} gives {} of {} a chance of {:.0} to {:.0} %, of which {} did not \
         finish.",
-        score.rule,
+        short_name(&score.rule),
         digits::grouped(bin.jobs),
         digits::counted(score.jobs, "job"),
         bin.chance_from * 100.0,
@@ -155,7 +156,7 @@ fn largest_area(scores: &[Score]) -> String {
         let better = if 0.5 < area { "" } else { ": no rule ranks jobs better than chance" };
         format!(
             "The area under the curve, 0.5 by chance, is largest for {}: {area:.3}{better}. ",
-            score.rule
+            short_name(&score.rule)
         )
     })
 }
@@ -167,7 +168,7 @@ fn at_half(scores: &[Score]) -> String {
         format!(
             "If jobs with a chance {THRESHOLD} are predicted not to finish, {} has a precision of {} at a recall \
             of {}. ",
-            score.rule,
+            short_name(&score.rule),
             sentences::percent(precision),
             sentences::percent(recall)
         )
@@ -189,7 +190,7 @@ fn best_balance(scores: &[Score]) -> String {
     // The point of the smallest chance has all jobs.
     let all = score.curve.first();
     let of_all = all.and_then(balance).unwrap_or(0.0);
-    let name = format!("{} ({BY_AREA})", score.rule);
+    let name = format!("{} ({BY_AREA})", short_name(&score.rule));
     if all == Some(point) {
         return format!(
             "No threshold of {name} has a better F1, the harmonic mean of both, than predicting that \
@@ -216,11 +217,11 @@ fn closest(scores: &[Score]) -> String {
     let other = if least.rule == score.rule {
         "the smallest".to_owned()
     } else {
-        format!("the smallest is {:.3}, of {}", -negative, least.rule)
+        format!("the smallest is {:.3}, of {}", -negative, short_name(&least.rule))
     };
     format!(
         "The mean of the squared errors (Brier score) of {} ({BY_AREA}) is {brier:.3}; {other}. ",
-        score.rule
+        short_name(&score.rule)
     )
 }
 
@@ -236,7 +237,7 @@ fn usual_day(scores: &[Score]) -> String {
             predicts that a job does not finish if the chance is {THRESHOLD}. ",
             shares.len(),
             sentences::percent(share),
-            score.rule
+            short_name(&score.rule)
         )
     })
 }
@@ -392,11 +393,11 @@ fn lines(
         let mut points = points(score);
         points.dedup();
         if let Some(same) = all.iter_mut().find(|line| line.points == points) {
-            same.name = format!("{} = {}", same.name, score.rule);
+            same.name = format!("{} = {}", same.name, short_name(&score.rule));
             continue;
         }
         let stroke = if points.len() == 1 { Stroke::Marked } else { stroke };
-        all.push(Line { name: score.rule.clone(), points, band: Vec::new(), tone, stroke });
+        all.push(Line { name: short_name(&score.rule), points, band: Vec::new(), tone, stroke });
     }
     all
 }
