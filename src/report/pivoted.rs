@@ -74,6 +74,7 @@ mod tests {
     use super::*;
     use crate::answers::predict::KIND;
     use crate::results::envelope::Envelope;
+    use crate::studies::predict::score::Score;
 
     #[test]
     fn predictions_have_a_row_per_rule() {
@@ -90,7 +91,11 @@ mod tests {
         };
         let result = |areas: [f64; 2]| {
             let rules = [("last", areas[0]), ("rate", areas[1])];
-            let rules = rules.map(|(rule, auc)| serde_json::json!({"rule": rule, "auc": auc}));
+            let rules = rules.map(|(rule, auc)| Score {
+                rule: rule.to_owned(),
+                auc: Some(auc),
+                ..Score::default()
+            });
             let answer = serde_json::json!({"rules": rules, "jobs_in_all": 9, "jobs_before_window": 0,
                 "jobs_without_end": 0, "of": {}, "numerators": {}});
             let name = KIND.name.to_owned();

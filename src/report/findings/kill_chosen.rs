@@ -98,6 +98,7 @@ fn doubtful(
     let mut rest =
         if is_lead { Vec::new() } else { why_gentlest(answer, selection, (rule, gentle)) };
     rest.extend(in_one_outcome(gentle));
+    rest.extend(why_not(answer, gentle).filter(|_| !is_lead));
     rest.extend(doubts.iter().skip(1).map(|why| capital(why)));
     let (jobs, price) = (counted(selection.train_jobs, "job"), price_of(answer, selection));
     let chosen = if is_best(selection, lead) {
@@ -124,8 +125,7 @@ fn doubtful(
     Some(in_sentences(with_doubt(&first, doubts.first().map(String::as_str)), rest))
 }
 
-/// Why a setting is the gentlest candidate, and that it was not chosen on earlier jobs; and why one that
-/// saves more and harms as many jobs is not the candidate.
+/// Why a setting is the gentlest candidate, and that it was not chosen on earlier jobs.
 fn why_gentlest(
     answer: &SweepAnswer,
     selection: &Selection,
@@ -138,17 +138,6 @@ fn why_gentlest(
         "It harms fewest jobs of the settings{apart} that save at least half as much as the rule chosen \
         on earlier jobs{sure}"
     );
-    let other = costlier(answer.sweeps(), row).and_then(|(rule, own)| {
-        let [own_cpu, cpu] = [own, row].map(|row| row.destroyed_cpu_share.map(percent));
-        Some(format!(
-            "Killing tasks {} would save {} and harm as many jobs, but it destroys {} of the CPU of finished \
-            jobs instead of {}",
-            condition(rule, own.threshold),
-            percent(own.net_share?),
-            own_cpu?,
-            cpu?
-        ))
-    });
     let all = selection.rules.iter().chain([&selection.chosen]).chain(&selection.gentler);
     let is_own = |choice: &Choice| {
         (&*choice.train.rule, choice.train.threshold) == (rule, Some(row.threshold))
@@ -157,7 +146,20 @@ fn why_gentlest(
         "It is found in hindsight: it was neither chosen on earlier jobs nor tested on later ones"
             .to_owned()
     });
-    std::iter::once(harms).chain(other).chain(untried).collect()
+    std::iter::once(harms).chain(untried).collect()
+}
+
+/// Why a setting that saves more than the gentlest candidate and harms as many jobs is not the candidate.
+fn why_not(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
+    let (rule, other) = costlier(answer.sweeps(), row)?;
+    Some(format!(
+        "Killing tasks {} would save {} and harm as many jobs, but destroy {} of the CPU of finished jobs \
+        instead of {}",
+        condition(rule, other.threshold),
+        percent(other.net_share?),
+        percent(other.destroyed_cpu_share?),
+        percent(row.destroyed_cpu_share?)
+    ))
 }
 
 /// `In failed jobs, one job makes up 94.8 % of what it saves`: an outcome may rest on one job if the whole
