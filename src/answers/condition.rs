@@ -1,6 +1,6 @@
 //! When a kill rule kills, in words.
 
-use crate::digits::counted;
+use crate::digits::{counted, lasting};
 
 /// The rule whose thresholds are time limits in per cent of the requested time.
 pub(crate) const LIMITS: &str = "slurm:of=requested";
@@ -24,7 +24,7 @@ pub(crate) fn condition(rule: &str, threshold: i64) -> String {
         _ if rule == LIMITS => return format!("at {threshold}{OF_REQUESTED}"),
         "events" => counts("event"),
         "failures" => format!("{} in a row", counts("failure")),
-        "dead-time" => format!("{threshold} s of dead time"),
+        "dead-time" => format!("{} of dead time", seconds(threshold)),
         // The first restart is within an hour of itself.
         "restarts" if threshold == 1 => "at the first restart".to_owned(),
         "restarts" => format!("{} within an hour", counts("restart")),
@@ -34,13 +34,20 @@ pub(crate) fn condition(rule: &str, threshold: i64) -> String {
     if name == rule { after } else { format!("{after} ({rule})") }
 }
 
+/// A parameter in seconds, in the largest unit that fits.
+#[expect(clippy::cast_precision_loss, reason = "a parameter, which is rounded for a sentence")]
+fn seconds(threshold: i64) -> String {
+    lasting(threshold as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_threshold_is_named_with_what_it_counts() {
-        assert_eq!(condition("dead-time", 3600), "after 3600 s of dead time");
+        assert_eq!(condition("dead-time", 28_800), "after 8 h of dead time");
+        assert_eq!(condition("dead-time", 60), "after 60 s of dead time");
         assert_eq!(condition("events", 1), "after 1 event");
         assert_eq!(condition("restarts", 1), "at the first restart");
         assert_eq!(condition("restarts", 2), "after 2 restarts within an hour");

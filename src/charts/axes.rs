@@ -370,6 +370,11 @@ impl Frame {
 
     /// Draws only the lower axis.
     pub(super) fn draw_x(&self, canvas: &mut Canvas) {
+        self.draw_x_to(self.left + self.width, canvas);
+    }
+
+    /// The same, with a line that ends before the plot: texts may need the rest.
+    pub(super) fn draw_x_to(&self, right: f64, canvas: &mut Canvas) {
         let size = canvas.look.text;
         let thin = canvas.look.line();
         let below = self.bottom();
@@ -385,7 +390,7 @@ impl Frame {
         if self.x.clock.is_some_and(|clock| clock.is_shared) {
             canvas.layers.push(Layer { marks: first..canvas.marks.len(), time: None });
         }
-        canvas.line(vec![(self.left, below), (self.left + self.width, below)], thin, Ink::TEXT);
+        canvas.line(vec![(self.left, below), (right, below)], thin, Ink::TEXT);
         let lines = lines_of(&self.x.title, self.width, size);
         for (idx, line) in (0_u32..).zip(&lines) {
             let y = below + (2.4 + 1.3 * f64::from(idx)) * size;

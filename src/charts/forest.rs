@@ -103,7 +103,7 @@ pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
                 x: axis(chart, column, wide - gap, size),
                 y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, size)),
             };
-            frame.draw_x(canvas);
+            frame.draw_x_to(right_of(column, &frame), canvas);
             intervals(chart, column, &frame, row, canvas);
             bottom = bottom.max(frame.bottom() + Frame::below(canvas, &frame.x.title, frame.width));
         }
@@ -168,6 +168,14 @@ fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Ax
     axis
 }
 
+/// Where the line of an axis ends: shares end at 100 %, if that is a tick; the texts are beyond.
+fn right_of(column: &ForestColumn, frame: &Frame) -> f64 {
+    let is_whole = |tick: &(f64, String)| (tick.0 - 100.0).abs() < 1e-9;
+    let is_of_whole =
+        unit_of(&column.axis) == Some("%") && frame.x.ticks.last().is_some_and(is_whole);
+    if is_of_whole { frame.at(100.0, 0.0).0 } else { frame.left + frame.width }
+}
+
 fn widest_note(column: &ForestColumn, size: f64) -> f64 {
     column.notes.iter().map(|note| width_of(note, size)).fold(0.0, f64::max)
 }
@@ -217,6 +225,38 @@ fn intervals(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_axis_of_shares_ends_at_the_whole() {
+        let own = |value: f64| Some(Interval { low: value, value, high: value });
+        let ends = |axis_title: &str, values: [f64; 2]| {
+            let column = ForestColumn {
+                notes: ["80.5", "93.4"].map(str::to_owned).to_vec(),
+                ..ForestColumn::new(axis_title.to_owned(), values.map(own).to_vec(), Tone::Blue)
+            };
+            let chart = ForestChart {
+                title: String::new(),
+                caption: String::new(),
+                rows: ["a", "b"].map(str::to_owned).to_vec(),
+                columns: vec![column],
+            };
+            let column = &chart.columns[0];
+            let frame = Frame {
+                left: 10.0,
+                top: 0.0,
+                width: 300.0,
+                height: 50.0,
+                x: axis(&chart, column, 300.0, 12.0),
+                y: Axis::new("", 0.0, 1.0, Scale::Linear, Room::Up(1.0, 12.0)),
+            };
+            right_of(column, &frame)
+        };
+        let right = ends("precision (%)", [80.5, 93.4]);
+        assert!(200.0 < right && right < 300.0, "{right}");
+        // Small shares, and other units, have the whole width.
+        assert!((ends("saved (%)", [3.1, 2.7]) - 310.0).abs() < 1e-9);
+        assert!((ends("lead (min)", [80.5, 93.4]) - 310.0).abs() < 1e-9);
+    }
 
     #[test]
     fn logarithmic_columns_of_one_unit_have_the_same_range() {

@@ -109,9 +109,20 @@ const RING: f64 = 1.06;
 /// others would squeeze the rest.
 const LEFT_OUT: f64 = 0.01;
 
+/// What follows in the title of a chart whose vertical axis does not start at zero.
+pub(crate) const AXIS_FROM: &str = " (axis from ";
+
+/// Where the title of a chart says that its vertical axis starts; 0 if it does not say it.
+fn start(chart: &LineChart) -> f64 {
+    let said = chart.title.split_once(AXIS_FROM).map_or("", |parts| parts.1);
+    let end = said.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(said.len());
+    said[..end].parse().unwrap_or(0.0)
+}
+
 /// The ranges of plots with common axes.
 fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {
     let is_log = charts.clone().any(|chart| chart.x_scale == Scale::Log);
+    let start = charts.clone().map(start).fold(f64::MAX, f64::min);
     let lines = charts.flat_map(|chart| &chart.lines);
     let ys = lines.clone().flat_map(|line| {
         let bounds = line.band.iter().flat_map(|&(_, low, high)| [low, high]);
@@ -121,7 +132,7 @@ fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {
         line.points.iter().map(move |point| room(point.1)).chain(bounds)
     });
     let ys = ys.filter(|y| y.is_finite());
-    let (bottom, top) = ys.fold((0.0, 0.0), |(low, high): At, y| (low.min(y), high.max(y)));
+    let (bottom, top) = ys.fold((start, start), |(low, high): At, y| (low.min(y), high.max(y)));
     let top = if bottom < top { top } else { bottom + 1.0 };
     let xs = lines.clone().flat_map(|line| line.points.iter().map(|point| point.0));
     let right = xs.clone().filter(|x| x.is_finite()).fold(f64::MIN, f64::max);
@@ -458,6 +469,22 @@ mod tests {
             lines: vec![line],
         };
         assert_eq!(ranges([&chart].into_iter()).x, (2.0, 3.0));
+    }
+
+    #[test]
+    fn an_axis_starts_where_the_title_says() {
+        let chart = |title: &str, lowest: f64| LineChart {
+            title: title.to_owned(),
+            caption: String::new(),
+            x_axis: "day".to_owned(),
+            y_axis: "accuracy (%)".to_owned(),
+            x_scale: Scale::Linear,
+            lines: vec![Line::steps(String::new(), vec![(0.0, lowest), (1.0, 95.0)], Tone::Ink)],
+        };
+        let range = |title: &str, lowest: f64| ranges([&chart(title, lowest)].into_iter()).y;
+        assert_eq!(range("Accuracy", 48.0), (0.0, 95.0));
+        assert_eq!(range("Accuracy (axis from 40 %)", 48.0), (40.0, 95.0));
+        assert_eq!(range("Accuracy (axis from 40 %)", 30.0), (30.0, 95.0), "nothing is cut");
     }
 
     #[test]

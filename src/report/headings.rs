@@ -6,7 +6,7 @@
 use crate::digits::lasting;
 
 /// Headings that do not follow from the words of a name.
-const KNOWN: [(&str, &str); 100] = [
+const KNOWN: [(&str, &str); 101] = [
     ("among", "among the settings of"),
     ("asked_cpu_h", "CPU (h) that limits allow"),
     ("at_least", "lower bounds"),
@@ -29,6 +29,7 @@ const KNOWN: [(&str, &str); 100] = [
     ("copy_s", "slot time of copies"),
     ("declined", "flags beyond the limit"),
     ("delay_median_s", "median delay"),
+    ("destroyed_cpu_share", "destroyed, of the CPU of finished jobs"),
     ("earlier_s", "job time saved"),
     ("earlier_share", "job time saved, share of all"),
     ("elsewhere", "started again on another machine"),

@@ -329,7 +329,7 @@ fn all_tables(kind: &Kind<'_>, (result, all): (&Stored, &[Stored]), links: &Link
         let table = with_parts(result, &table);
         let table = with_other_named(result, &table, all);
         let table = fitted(&table);
-        let table = &*pivoted(&table);
+        let table = &*pivoted(result, &table);
         if let Some(short) = ticks::in_place_of(result, table) {
             body.push_str(if ticks::is_curve_below(result, all) { "" } else { &short });
             continue;

@@ -1,11 +1,13 @@
 //! The table of predictions by outcome with a row per rule and a column per outcome.
 //!
-//! In: a table of a result. Out: the shares of the jobs of each outcome that each rule predicts not to
-//! finish; other tables as they are. The file has a row per rule and outcome, with counts.
+//! In: a result and a table of it. Out: the shares of the jobs of each outcome that each rule predicts not to
+//! finish, with the rules in the order of the table above; other tables as they are. The file has a row per
+//! rule and outcome, with counts.
 
 use std::borrow::Cow;
 
-use crate::results::Table;
+use crate::answers::predict::PredictAnswer;
+use crate::results::{Stored, Table};
 
 /// The table of predictions by outcome.
 const FILE: &str = "predict-outcomes.csv";
@@ -14,9 +16,21 @@ const FILE: &str = "predict-outcomes.csv";
 const SHARE_OF: &str = "predicted_share_";
 
 /// The table by rule.
-pub(super) fn pivoted(table: &Table) -> Cow<'_, Table> {
+pub(super) fn pivoted<'a>(result: &Stored, table: &'a Table) -> Cow<'a, Table> {
     let own = if table.file == FILE { by_rule(table) } else { None };
-    own.map_or(Cow::Borrowed(table), Cow::Owned)
+    let Some(mut own) = own else { return Cow::Borrowed(table) };
+    sort(&mut own.rows, result.found());
+    Cow::Owned(own)
+}
+
+/// Sorts the rules as the table of their scores: the largest area under the ROC curve first.
+fn sort(rows: &mut [Vec<String>], answer: Option<&PredictAnswer>) {
+    let rules = answer.map_or(&[][..], |own| own.rules.as_slice());
+    let area = |row: &[String]| {
+        let own = rules.iter().find(|score| Some(&score.rule) == row.first());
+        own.and_then(|score| score.auc).unwrap_or(0.0)
+    };
+    rows.sort_by(|one, other| area(other).total_cmp(&area(one)));
 }
 
 /// The heading of one of its columns; `None` for others.
@@ -58,6 +72,9 @@ fn by_rule(table: &Table) -> Option<Table> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answers::predict::KIND;
+    use crate::results::envelope::Envelope;
+    use crate::studies::predict::score::Score;
 
     #[test]
     fn predictions_have_a_row_per_rule() {
@@ -72,17 +89,32 @@ mod tests {
             ],
             row_count: 3,
         };
-        let shown = pivoted(&table);
+        let result = |areas: [f64; 2]| {
+            let rules = [("last", areas[0]), ("rate", areas[1])];
+            let rules = rules.map(|(rule, auc)| Score {
+                rule: rule.to_owned(),
+                auc: Some(auc),
+                ..Score::default()
+            });
+            let answer = serde_json::json!({"rules": rules, "jobs_in_all": 9, "jobs_before_window": 0,
+                "jobs_without_end": 0, "of": {}, "numerators": {}});
+            let name = KIND.name.to_owned();
+            Stored::of(Envelope { name, answer, ..Envelope::default() })
+        };
+        let found = result([0.9, 0.8]);
+        let shown = pivoted(&found, &table);
         assert_eq!(shown.header, ["rule", "predicted_share_finished", "predicted_share_killed"]);
         assert_eq!(shown.rows, [["last", "0.1", "0.5"], ["rate", "", "0.75"]]);
+        // In the order of the areas, as the table above.
+        assert_eq!(pivoted(&result([0.8, 0.9]), &table).rows[0][0], "rate");
         assert_eq!(
             heading("predicted_share_killed").unwrap(),
             "of the killed jobs, predicted not to finish"
         );
         assert_eq!(heading("predicted_share"), None);
         let cut = Table { row_count: 4, ..table.clone() };
-        assert_eq!(pivoted(&cut).header, table.header);
+        assert_eq!(pivoted(&found, &cut).header, table.header);
         let other = Table { file: "x.csv".to_owned(), ..table };
-        assert_eq!(pivoted(&other).header, other.header);
+        assert_eq!(pivoted(&found, &other).header, other.header);
     }
 }

@@ -212,6 +212,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("net_cpu", "CPU saved in jobs that did not finish, minus `destroyed_cpu`"),
     ("net_share", "`net_cpu` over all CPU of jobs that did not finish"),
     ("is_on_front", "Whether no other point saves as much with less harm"),
+    ("named", "Whether sentences about the sweep name the setting"),
     ("gain", "Net CPU minus the price of the harmed jobs"),
     ("among", "The rules that the choice was made from"),
     ("chosen_rule", "The rule that was chosen"),

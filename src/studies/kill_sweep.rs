@@ -273,6 +273,9 @@ pub struct PlanePoint {
     pub net_cpu: f64,
     /// Net CPU as a share of the CPU of jobs that did not finish.
     pub net_share: Option<f64>,
+    /// CPU of killed tasks of finished jobs as a share of the CPU of these; `None` in older results.
+    #[serde(default)]
+    pub destroyed_cpu_share: Option<f64>,
     /// Whether no other point saves as much with less harm.
     pub is_on_front: bool,
 }
@@ -290,13 +293,16 @@ pub fn plane(study: &Study, sweeps: &[Sweep]) -> Vec<PlanePoint> {
         harmed_jobs,
         net_cpu,
         net_share: share(net_cpu),
+        destroyed_cpu_share: None,
         is_on_front: false,
     };
     let mut points: Vec<PlanePoint> = sweeps
         .iter()
         .flat_map(|sweep| {
             sweep.rows.iter().filter_map(|row| {
-                Some(point(&sweep.rule, Some(row.threshold), row.harmed_jobs?, row.net_cpu?))
+                let harmed_jobs = row.harmed_jobs?;
+                let own = point(&sweep.rule, Some(row.threshold), harmed_jobs, row.net_cpu?);
+                Some(PlanePoint { destroyed_cpu_share: row.destroyed_cpu_share, ..own })
             })
         })
         .collect();

@@ -61,7 +61,6 @@ pub const KIND: Kind<'static> = Kind {
     remarks: &["status ", STARTS],
     sentence: Some(|it| it.found::<DetectAnswer>()?.sentence()),
     names: Some(|it| it.found().map(DetectAnswer::names).unwrap_or_default()),
-    names_first: true,
     folded: &["detect-hours", "detect-shifts"],
     figure: Some("detect-scores"),
     ..Kind::called("detect", "Scores of the detectors").holding::<DetectAnswer>()

@@ -27,6 +27,9 @@ pub struct PredictAnswer {
     pub jobs_without_tasks: Option<u64>,
     /// All jobs.
     pub jobs_in_all: u64,
+    /// Judged jobs before whose submission a job of the same user and name had ended; `None` in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs_with_past: Option<u64>,
     /// Jobs that ended but were submitted before the window, or whose submission is not recorded.
     pub jobs_before_window: u64,
     /// Jobs without FINISH, FAIL or KILL as the last event.
@@ -45,12 +48,14 @@ impl PredictAnswer {
     /// what other rules do, and what was judged.
     pub(crate) fn sentence(&self) -> Option<String> {
         let (rule, area) = best(&self.rules)?;
-        let first = headline(rule, self.age_s)?;
+        let first = headline(&self.rules, rule, self.age_s)?;
         let counts =
             format!("A job counts as predicted not to finish if the chance of that is {THRESHOLD}");
         let all = [
             Some(first),
+            self.seldom_known(rule),
             Some(right(rule)),
+            self.finds_more(rule),
             of_one_day(rule),
             self.others(rule),
             Some(counts),
@@ -58,6 +63,40 @@ impl PredictAnswer {
             Some(self.judged(rule)),
         ];
         Some(all.into_iter().flatten().collect::<Vec<String>>().join(". "))
+    }
+
+    /// On how few jobs the past of the same name says anything; `None` if that is no small part, or not known.
+    #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+    fn seldom_known(&self, rule: &Score) -> Option<String> {
+        let known = self.jobs_with_past.filter(|_| 0 < rule.jobs)? as f64 / rule.jobs as f64;
+        (known < SELDOM).then(|| {
+            let new = percent(1.0 - known);
+            format!("For {new} of the jobs, no job of the same user and name had ended before they were submitted")
+        })
+    }
+
+    /// The rules that find clearly more of the failed jobs than the best one, which killed jobs may decide;
+    /// at most two. `None` without any.
+    fn finds_more(&self, best: &Score) -> Option<String> {
+        let (own, _) = found_of(best, "failed")?;
+        let known = self.rules.iter().filter_map(|rule| Some((found_of(rule, "failed")?.0, rule)));
+        let mut more: Vec<(f64, &Score)> =
+            known.filter(|(share, _)| HARDLY <= share - own).collect();
+        more.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let said = more.iter().take(2).map(|(share, rule)| {
+            let right = rule.precision.map_or_else(String::new, |precision| {
+                format!("; {} of its predictions are right", percent(precision))
+            });
+            format!("`{}` ({}{right})", short_name(&rule.rule), percent(*share))
+        });
+        let said: Vec<String> = said.collect();
+        (!said.is_empty()).then(|| {
+            format!(
+                "More of the failed jobs than these {} are found by {}",
+                percent(own),
+                said.join(" and by ")
+            )
+        })
     }
 
     /// Which rules rank jobs best.
@@ -69,7 +108,8 @@ impl PredictAnswer {
             format!(" and {} rank", others.join(", "))
         };
         let closer = self.closer(rule).unwrap_or_default();
-        format!("`{}`{others} jobs best ({BY_AREA}, {area:.3}; 0.5 is chance){closer}", rule.rule)
+        let name = short_name(&rule.rule);
+        format!("`{name}`{others} jobs best ({BY_AREA}, {area:.3}; 0.5 is chance){closer}")
     }
 
     /// `` , but the chances that `overall` gives are closer (Brier score 0.120 instead of 0.122) ``: a rule
@@ -81,7 +121,7 @@ impl PredictAnswer {
         (least != own).then(|| {
             format!(
                 ", but the chances that `{}` gives are closer (Brier score {least} instead of {own})",
-                rule.rule
+                short_name(&rule.rule)
             )
         })
     }
@@ -104,11 +144,13 @@ impl PredictAnswer {
     }
 
     /// The rule that is right most often, if that is not the best one; `None` if the difference is not
-    /// seen in a tenth of a per cent, or if it is the simplest rule, which is named anyway.
+    /// seen in a tenth of a per cent, or if it is the simplest rule or in the first sentence, so that it is named
+    /// anyway.
     fn right_more_often(&self, best: &Score) -> Option<String> {
         let known = self.rules.iter().filter_map(|rule| Some((rule.accuracy?, rule)));
         let (accuracy, rule) = known.max_by(|one, other| one.0.total_cmp(&other.0))?;
-        (best.accuracy? + 0.001 <= accuracy && rule.rule != LAST).then(|| {
+        let is_said = is_hardly_better(best) && is_hardly_better(rule);
+        (best.accuracy? + 0.001 <= accuracy && rule.rule != LAST && !is_said).then(|| {
             format!("{} is right most often, for {}", in_words(&rule.rule), percent(accuracy))
         })
     }
@@ -138,7 +180,11 @@ impl PredictAnswer {
 pub(super) fn names(answer: &PredictAnswer) -> Vec<(String, String)> {
     let about = |rule: &Score| {
         let known: Predictor = rule.rule.parse().ok()?;
-        Some((rule.rule.clone(), known.about().to_owned()))
+        let shown = match short_name(&rule.rule) {
+            own if own == rule.rule => own,
+            own => format!("{own} ({})", rule.rule),
+        };
+        Some((shown, format!("{}: {}", known.words(), known.about())))
     };
     answer.rules.iter().filter_map(about).collect()
 }
@@ -151,7 +197,7 @@ fn as_good(rules: &[Score], best: &Score) -> Vec<String> {
     let is_near = |auc: f64| best.auc.is_some_and(|most| most - auc < EQUAL_AREA);
     let others =
         rules.iter().filter(|rule| rule.rule != best.rule && rule.auc.is_some_and(is_near));
-    others.map(|rule| format!("`{}`", rule.rule)).collect()
+    others.map(|rule| format!("`{}`", short_name(&rule.rule))).collect()
 }
 
 /// `94.3 % of the jobs that do not finish (66.6 % of 10,058 failed and 95.3 % of 270,833 killed ones,
@@ -227,39 +273,74 @@ const LAST: &str = "last";
 /// A gain in accuracy below this is hardly one.
 const HARDLY: f64 = 0.01;
 
-/// Whether a rule is right more often than one prediction for all jobs, and which jobs it finds.
-fn headline(rule: &Score, age_s: Option<f64>) -> Option<String> {
+/// A smaller share of jobs with a past of their name is worth a word.
+const SELDOM: f64 = 0.5;
+
+/// Whether a rule is right more often than one prediction for all jobs, and which jobs it finds. If none is,
+/// the first words say so, with the rule that is right most often.
+fn headline(rules: &[Score], rule: &Score, age_s: Option<f64>) -> Option<String> {
     let (accuracy, when) = (percent(rule.accuracy?), when_predicted(age_s));
     let (name, jobs) = (in_words(&rule.rule), counted(rule.jobs, "job"));
     let of_all = of_all(rule).map(|(share, they_finish)| (percent(share), they_finish));
     if let Some((share, they_finish)) = of_all.as_ref().filter(|_| is_hardly_better(rule)) {
-        let they = if *they_finish { "all finish" } else { "none finishes" };
-        return Some(format!(
-            "No: {when}, the rule that ranks best, {name}, is right for {accuracy} of {jobs}; predicting that {they}, for \
-            {share}"
-        ));
+        let they = if *they_finish { "all jobs finish" } else { "no job finishes" };
+        let known = rules.iter().filter_map(|rule| Some((rule.accuracy?, rule)));
+        let (most, top) = known.reduce(|most, next| if most.0 < next.0 { next } else { most })?;
+        return Some(if is_hardly_better(top) {
+            format!(
+                "No: {when}, no rule is clearly better than to predict that {they}, which is right for {share} of \
+                {jobs}; the best, {}, is right for {}",
+                in_words(&top.rule),
+                percent(most)
+            )
+        } else {
+            format!(
+                "No: {when}, the rule that ranks best, {name}, is right for {accuracy} of {jobs}; to predict that \
+                {they} is right for {share}"
+            )
+        });
     }
     let without = of_all.map_or_else(String::new, |(share, they_finish)| {
         let not = if they_finish { "" } else { "not " };
         format!(" ({share} if all were predicted {not}to finish)")
     });
     let finds = finds(rule).unwrap_or_default();
-    Some(format!("{}, {name} is right for {accuracy} of {jobs}{without}{finds}", capital(&when)))
+    Some(format!("{finds}: {when}, {name} is right for {accuracy} of {jobs}{without}"))
 }
 
 /// From this difference on, two shares of jobs that are found are said to be unlike.
 const UNLIKE: f64 = 0.1;
 
-/// `; it finds 95.3 % of the killed but 66.6 % of the failed jobs`; `None` if all jobs finish.
+/// A rule that finds a smaller share of jobs answers only in part.
+const FOUND: f64 = 0.5;
+
+/// `Yes for killed jobs (95.3 % are found), less for failed ones (66.6 %)`; `None` if all jobs finish.
 fn finds(rule: &Score) -> Option<String> {
-    match (found_of(rule, "killed"), found_of(rule, "failed")) {
-        (Some((killed, _)), Some((failed, _))) => {
-            let and = if (killed - failed).abs() < UNLIKE { "and" } else { "but" };
-            let [killed, failed] = [killed, failed].map(percent);
-            Some(format!("; it finds {killed} of the killed {and} {failed} of the failed jobs"))
+    let yes = |share: f64| if share < FOUND { "In part" } else { "Yes" };
+    let (Some((killed, _)), Some((failed, _))) =
+        (found_of(rule, "killed"), found_of(rule, "failed"))
+    else {
+        let share = rule.recall?;
+        let found = percent(share);
+        return Some(format!("{} ({found} of the jobs that do not finish are found)", yes(share)));
+    };
+    let [of_killed, of_failed] = [killed, failed].map(percent);
+    let said = match (killed - failed).abs() < UNLIKE {
+        true => format!("{of_killed} of the killed and {of_failed} of the failed jobs are found"),
+        false if failed < killed => {
+            let yes = yes(killed);
+            return Some(format!(
+                "{yes} for killed jobs ({of_killed} are found), less for failed ones ({of_failed})"
+            ));
         }
-        _ => Some(format!("; it finds {} of the jobs that do not finish", percent(rule.recall?))),
-    }
+        false => {
+            let yes = yes(failed);
+            return Some(format!(
+                "{yes} for failed jobs ({of_failed} are found), less for killed ones ({of_killed})"
+            ));
+        }
+    };
+    Some(format!("{} ({said})", yes(killed.min(failed))))
 }
 
 /// The share of the jobs of an outcome that are predicted not to finish, and their number; `None`
@@ -278,10 +359,17 @@ fn right(rule: &Score) -> String {
     format!("It finds {}{precision}", found(rule))
 }
 
-/// A rule in words, with its notation: `logistic regression (`logistic:step=0.05`)`.
+/// A rule in words, with its name: `` logistic regression (`logistic`) ``.
 fn in_words(rule: &str) -> String {
+    let name = short_name(rule);
     rule.parse::<Predictor>()
-        .map_or_else(|_| format!("`{rule}`"), |known| format!("{} (`{rule}`)", known.words()))
+        .map_or_else(|_| format!("`{name}`"), |known| format!("{} (`{name}`)", known.words()))
+}
+
+/// The name of a rule in sentences and charts: without its parameters if they are the default.
+pub(crate) fn short_name(rule: &str) -> String {
+    let default = Predictor::ALL.into_iter().find(|known| known.to_string() == rule);
+    default.map_or_else(|| rule.to_owned(), |known| known.name().to_owned())
 }
 
 /// Whether a rule is hardly right more often than one prediction for all jobs.
@@ -359,8 +447,8 @@ mod tests {
         let answer = of(&rules);
         assert_eq!(
             answer.sentence().unwrap(),
-            "No: at submission, the rule that ranks best, logistic regression (`logistic`), is right for 80.0 % of 100 jobs; \
-            predicting that all finish, for 80.0 %. It finds 25.0 % of the jobs that do not finish; 50.0 % of its \
+            "No: at submission, no rule is clearly better than to predict that all jobs finish, which is right for \
+            80.0 % of 100 jobs; the best, logistic regression (`logistic`), is right for 80.0 %. It finds 25.0 % of the jobs that do not finish; 50.0 % of its \
             predictions that a job does not finish are right. The simplest rule, the user's last job of the same \
             name (`last`), is right for 79.0 %. A job counts as predicted not to finish if the chance of that is above \
             0.5. `logistic` and `other` rank jobs best (the largest area under the ROC curve, 0.720; 0.5 is \
@@ -426,19 +514,28 @@ mod tests {
                 predicted_share: Some(*share),
             };
             let outcomes = outcomes.iter().map(outcome).collect();
-            headline(&Score { outcomes, ..rule("last", 0.7, 0.9) }, None).unwrap()
+            let own = Score { outcomes, ..rule("last", 0.7, 0.9) };
+            headline(std::slice::from_ref(&own), &own, None).unwrap()
         };
-        let begin = "At submission, the user's last job of the same name (`last`) is right for 90.0 % of 100 jobs \
-            (80.0 % if all were predicted to finish); it finds ";
-        assert_eq!(
-            of(&[("killed", 0.95), ("failed", 0.67)]),
-            format!("{begin}95.0 % of the killed but 67.0 % of the failed jobs")
-        );
-        assert_eq!(
-            of(&[("killed", 0.95), ("failed", 0.9)]),
-            format!("{begin}95.0 % of the killed and 90.0 % of the failed jobs")
-        );
-        assert_eq!(of(&[]), format!("{begin}25.0 % of the jobs that do not finish"));
+        let end = ": at submission, the user's last job of the same name (`last`) is right for 90.0 % of 100 jobs \
+            (80.0 % if all were predicted to finish)";
+        for (outcomes, begin) in [
+            (
+                &[("killed", 0.95), ("failed", 0.67)][..],
+                "Yes for killed jobs (95.0 % are found), less for failed ones (67.0 %)",
+            ),
+            (
+                &[("killed", 0.2), ("failed", 0.4)],
+                "In part for failed jobs (40.0 % are found), less for killed ones (20.0 %)",
+            ),
+            (
+                &[("killed", 0.95), ("failed", 0.9)],
+                "Yes (95.0 % of the killed and 90.0 % of the failed jobs are found)",
+            ),
+            (&[], "In part (25.0 % of the jobs that do not finish are found)"),
+        ] {
+            assert_eq!(of(outcomes), format!("{begin}{end}"));
+        }
         let none = Score {
             true_positives: 60,
             true_negatives: 20,
@@ -446,9 +543,56 @@ mod tests {
             ..rule("rate", 0.5, 0.7)
         };
         assert_eq!(
-            headline(&none, Some(3600.0)).unwrap(),
-            "No: 3,600 s after submission, the rule that ranks best, the rate of the user's jobs of the same name (`rate`), is \
-            right for 70.0 % of 100 jobs; predicting that none finishes, for 75.0 %"
+            headline(std::slice::from_ref(&none), &none, Some(3600.0)).unwrap(),
+            "No: 3,600 s after submission, no rule is clearly better than to predict that no job finishes, which is \
+            right for 75.0 % of 100 jobs; the best, the rate of the user's jobs of the same name (`rate`), is right for \
+            70.0 %"
         );
+        // Another rule is right more often than the one that ranks best.
+        let other = Score { accuracy: Some(0.83), ..none.clone() };
+        let said = headline(&[none.clone(), other], &none, None).unwrap();
+        assert!(
+            said.starts_with("No: at submission, the rule that ranks best, the rate"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_past_that_is_seldom_known_and_rules_that_find_more_failed_jobs_are_named() {
+        let of = |known: u64, failed: [f64; 2]| -> String {
+            let scored = |name: &str, auc: f64, share: f64| Score {
+                outcomes: vec![OfOutcome {
+                    outcome: "failed".into(),
+                    jobs: 9,
+                    predicted_not_to_finish: 0,
+                    predicted_share: Some(share),
+                }],
+                ..rule(name, auc, 0.9)
+            };
+            let rules =
+                [scored("logistic:step=0.05", 0.9, failed[0]), scored("last", 0.8, failed[1])];
+            let answer: PredictAnswer = serde_json::from_value(serde_json::json!({
+                "rules": rules, "jobs_in_all": 120, "jobs_before_window": 0, "jobs_without_end": 0,
+                "jobs_with_past": known, "of": {}, "numerators": {}}))
+            .unwrap();
+            answer.sentence().unwrap()
+        };
+        let text = of(11, [0.67, 0.75]);
+        assert!(
+            text.contains(
+                ". For 89.0 % of the jobs, no job of the same user and name had ended before they were submitted. "
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                ". More of the failed jobs than these 67.0 % are found by `last` (75.0 %; 50.0 % of its predictions \
+                are right). "
+            ),
+            "{text}"
+        );
+        assert!(text.contains("logistic regression (`logistic`)"), "{text}");
+        let text = of(50, [0.67, 0.675]);
+        assert!(!text.contains("had ended before") && !text.contains("More of"), "{text}");
     }
 }

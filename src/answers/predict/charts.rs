@@ -6,17 +6,18 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::{BY_AREA, THRESHOLD, best};
+use super::answer::{BY_AREA, THRESHOLD, best, short_name};
 use crate::answers::sentences;
-use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::charts::{AXIS_FROM, Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits;
 use crate::studies::predict::rules::Predictor;
 use crate::studies::predict::score::{Bin, OfDay, Point, Score};
 use crate::studies::quantile;
 
-/// Tones of rules in the order of [`Predictor::ALL`]; they repeat after seven.
+/// Tones of rules in the order of [`Predictor::ALL`]; they repeat after seven. The two blues are of rules
+/// that are far apart: the last job, and the rate of all jobs.
 const TONES: [Tone; 7] =
-    [Tone::Blue, Tone::Vermilion, Tone::Green, Tone::Purple, Tone::Orange, Tone::Grey, Tone::Sky];
+    [Tone::Blue, Tone::Vermilion, Tone::Green, Tone::Purple, Tone::Grey, Tone::Sky, Tone::Orange];
 
 /// The fewest jobs of a bin, or of a day, that is drawn: a share of a few jobs means little. The
 /// tables have all bins and days.
@@ -46,14 +47,14 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
     let (calibration, days) = (calibration(scores), days(scores));
     let no_calibration = no_calibration(scores, &calibration);
     let no_days = no_days(scores);
-    let curves = roc(scores);
+    let (curves, part, outside) = in_corner(scores, roc(scores));
     let undrawn: String = [&no_calibration, &no_days].into_iter().flatten().cloned().collect();
     let mut charts = vec![
         (
             "predict-roc".to_owned(),
             chart(
-                &format!("Jobs that do not finish, found {when} (ROC)"),
-                [&largest_area(scores), &format!("{point}{}", hidden(&curves))],
+                &format!("Jobs that do not finish, found {when} (ROC){part}"),
+                [&largest_area(scores), &format!("{point}{outside}{}", hidden(&curves))],
                 ["false positive rate (%)", "recall (%)"],
                 curves,
             ),
@@ -80,7 +81,7 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
     }
     if no_days.is_none() {
         let said = format!("Days of submission with at least {JOBS_SHOWN} jobs.");
-        let title = format!("Accuracy of predictions {when}, day by day");
+        let title = format!("Accuracy of predictions {when}, day by day{}", axis_from(&days));
         let axes = ["day of submission, counted from the first", "accuracy (%)"];
         let chart = chart(&title, [&usual_day(scores), &said], axes, days);
         charts.push(("predict-days".to_owned(), chart));
@@ -106,7 +107,7 @@ fn no_calibration(scores: &[Score], lines: &[Line]) -> Option<String> {
         " There is no chart of predicted chances against actual shares, because no rule has {JOBS_SHOWN} \
         jobs in three of ten bins: {} gives {} of {} a chance of {:.0} to {:.0} %, of which {} did not \
         finish.",
-        score.rule,
+        short_name(&score.rule),
         digits::grouped(bin.jobs),
         digits::counted(score.jobs, "job"),
         bin.chance_from * 100.0,
@@ -155,7 +156,7 @@ fn largest_area(scores: &[Score]) -> String {
         let better = if 0.5 < area { "" } else { ": no rule ranks jobs better than chance" };
         format!(
             "The area under the curve, 0.5 by chance, is largest for {}: {area:.3}{better}. ",
-            score.rule
+            short_name(&score.rule)
         )
     })
 }
@@ -167,7 +168,7 @@ fn at_half(scores: &[Score]) -> String {
         format!(
             "If jobs with a chance {THRESHOLD} are predicted not to finish, {} has a precision of {} at a recall \
             of {}. ",
-            score.rule,
+            short_name(&score.rule),
             sentences::percent(precision),
             sentences::percent(recall)
         )
@@ -189,7 +190,7 @@ fn best_balance(scores: &[Score]) -> String {
     // The point of the smallest chance has all jobs.
     let all = score.curve.first();
     let of_all = all.and_then(balance).unwrap_or(0.0);
-    let name = format!("{} ({BY_AREA})", score.rule);
+    let name = format!("{} ({BY_AREA})", short_name(&score.rule));
     if all == Some(point) {
         return format!(
             "No threshold of {name} has a better F1, the harmonic mean of both, than predicting that \
@@ -216,11 +217,11 @@ fn closest(scores: &[Score]) -> String {
     let other = if least.rule == score.rule {
         "the smallest".to_owned()
     } else {
-        format!("the smallest is {:.3}, of {}", -negative, least.rule)
+        format!("the smallest is {:.3}, of {}", -negative, short_name(&least.rule))
     };
     format!(
         "The mean of the squared errors (Brier score) of {} ({BY_AREA}) is {brier:.3}; {other}. ",
-        score.rule
+        short_name(&score.rule)
     )
 }
 
@@ -236,7 +237,7 @@ fn usual_day(scores: &[Score]) -> String {
             predicts that a job does not finish if the chance is {THRESHOLD}. ",
             shares.len(),
             sentences::percent(share),
-            score.rule
+            short_name(&score.rule)
         )
     })
 }
@@ -316,6 +317,65 @@ fn roc(scores: &[Score]) -> Vec<Line> {
     std::iter::once(diagonal("by chance")).chain(all).collect()
 }
 
+/// From this area on, a curve is so close to the corner of no errors that only the corner is drawn.
+const IN_CORNER: f64 = 0.9;
+
+/// The largest false positive rate and the smallest recall of the corner, per cent.
+const CORNER: (f64, f64) = (20.0, 70.0);
+
+/// The part of the curves that is drawn, what the title says of it, and a sentence about the curves outside:
+/// all, unless the best rule is close to the corner.
+fn in_corner(scores: &[Score], curves: Vec<Line>) -> (Vec<Line>, String, String) {
+    if best(scores).is_none_or(|(_, area)| area < IN_CORNER) {
+        return (curves, String::new(), String::new());
+    }
+    let (mut seen, mut outside) = (Vec::new(), Vec::new());
+    for line in curves {
+        let points = cut(&line.points);
+        if points.is_empty() {
+            outside.push(line.name);
+        } else {
+            seen.push(Line { points, ..line });
+        }
+    }
+    let (most, least) = CORNER;
+    let part = format!("{AXIS_FROM}{least:.0} %, up to a false positive rate of {most:.0} %)");
+    let said = format!(" Without a point in this corner: {}.", outside.join(", "));
+    (seen, part, if outside.is_empty() { String::new() } else { said })
+}
+
+/// The part of a rising curve that is in the corner, up to its borders.
+fn cut(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let (most, least) = CORNER;
+    let is_inside = |point: &(f64, f64)| point.0 <= most && least <= point.1;
+    let Some(first) = points.iter().position(is_inside) else { return Vec::new() };
+    let count = points[first..].iter().take_while(|point| is_inside(point)).count();
+    let between = |(from, to): ((f64, f64), (f64, f64)), part: f64| {
+        (from.0 + part * (to.0 - from.0), from.1 + part * (to.1 - from.1))
+    };
+    let before = first.checked_sub(1).map(|idx| (points[idx], points[first]));
+    let before = before.map(|(from, to)| between((from, to), (least - from.1) / (to.1 - from.1)));
+    let last = points[first + count - 1];
+    let after = points.get(first + count);
+    let after = after.map(|to| between((last, *to), (most - last.0) / (to.0 - last.0)));
+    let inside = points[first..first + count].iter().copied();
+    before.into_iter().chain(inside).chain(after).collect()
+}
+
+/// From this lowest value on, per cent, an axis from zero would leave much of a chart empty.
+const FAR_UP: f64 = 30.0;
+
+/// Where the axis of shares starts, for the title: at the tens below the lowest; empty if at zero.
+fn axis_from(lines: &[Line]) -> String {
+    let ys = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+    let lowest = ys.fold(f64::INFINITY, f64::min);
+    if lowest.is_finite() && FAR_UP <= lowest && lowest < 100.0 {
+        format!("{AXIS_FROM}{:.0} %)", (lowest / 10.0).floor() * 10.0)
+    } else {
+        String::new()
+    }
+}
+
 /// Precision against recall, from the first threshold that some job reaches. Between two thresholds
 /// no precision was measured: the staircase has that of the lower one, which reaches the recall.
 fn tradeoff(scores: &[Score]) -> Vec<Line> {
@@ -392,11 +452,11 @@ fn lines(
         let mut points = points(score);
         points.dedup();
         if let Some(same) = all.iter_mut().find(|line| line.points == points) {
-            same.name = format!("{} = {}", same.name, score.rule);
+            same.name = format!("{} = {}", same.name, short_name(&score.rule));
             continue;
         }
         let stroke = if points.len() == 1 { Stroke::Marked } else { stroke };
-        all.push(Line { name: score.rule.clone(), points, band: Vec::new(), tone, stroke });
+        all.push(Line { name: short_name(&score.rule), points, band: Vec::new(), tone, stroke });
     }
     all
 }
@@ -561,6 +621,33 @@ mod tests {
             one and three."
         );
         assert_eq!(hidden(&curves[..2]), "");
+    }
+
+    #[test]
+    fn only_the_corner_of_good_curves_is_drawn() {
+        let line = |name: &str, points: &[(f64, f64)]| Line {
+            name: name.to_owned(),
+            points: points.to_vec(),
+            ..diagonal("")
+        };
+        let curves = || {
+            vec![
+                diagonal("by chance"),
+                line("best", &[(0.0, 0.0), (2.0, 80.0), (10.0, 98.0), (60.0, 100.0)]),
+                line("far", &[(0.0, 0.0), (50.0, 60.0), (100.0, 100.0)]),
+                line("point", &[(4.0, 87.0)]),
+            ]
+        };
+        let of = |auc: f64| in_corner(&[score("best", auc, 0.1, Vec::new(), Vec::new())], curves());
+        let (seen, part, outside) = of(0.98);
+        assert_eq!(seen.len(), 2);
+        assert_eq!(seen[0].points, [(1.75, 70.0), (2.0, 80.0), (10.0, 98.0), (20.0, 98.4)]);
+        assert_eq!(seen[1].points, [(4.0, 87.0)]);
+        assert_eq!(part, " (axis from 70 %, up to a false positive rate of 20 %)");
+        assert_eq!(outside, " Without a point in this corner: by chance, far.");
+        assert_eq!(of(0.8).0.len(), 4);
+        assert_eq!(axis_from(&[line("one", &[(0.0, 48.0), (1.0, 95.0)])]), " (axis from 40 %)");
+        assert_eq!(axis_from(&[line("one", &[(0.0, 29.0), (1.0, 95.0)])]), "");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::results::shares::{Share, share};
 use crate::schema::Table;
 
 pub use answer::PredictAnswer;
+pub(crate) use answer::short_name;
 pub use plan::PredictPlan;
 pub use predicted::{Predicted, predicted};
 
@@ -41,7 +42,6 @@ pub const KIND: Kind<'static> = Kind {
     figure: Some("predict-roc"),
     sentence: Some(|it| it.found::<PredictAnswer>()?.sentence()),
     names: Some(|it| it.found().map(answer::names).unwrap_or_default()),
-    names_first: true,
     captions: &[
         ("predict-outcomes", "Predictions by outcome of the jobs"),
         ("predict-days", "Accuracy of the rules, day by day"),

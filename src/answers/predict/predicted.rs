@@ -227,6 +227,7 @@ impl Predicted {
             jobs_too_short: has_age.then_some(past.jobs_too_short),
             jobs_without_tasks: unseen.then(|| past.jobs_without_tasks()),
             jobs_in_all: past.jobs,
+            jobs_with_past: Some(crate::studies::predict::with_past(past)),
             jobs_before_window: past.jobs_before_window,
             jobs_without_end: past.jobs_without_end,
             terms: Terms::of(&SHARES),

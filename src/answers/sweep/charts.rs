@@ -57,8 +57,9 @@ enum Shown {
 fn rules_chart(study: &Study, sweeps: &[Sweep]) -> Chart {
     let what = saved_of(study);
     let drawn = drawn(sweeps).0;
+    let (seen, flat) = seen(&drawn);
     let (told, is_cut): (Vec<Sweep>, Vec<bool>) =
-        drawn.iter().map(|sweep| until_flat(sweep)).unzip();
+        seen.iter().map(|sweep| until_flat(sweep)).unzip();
     let columns = told.len().clamp(1, COLUMNS);
     let rows = told.chunks(columns).flat_map(|row| {
         // In a log without a status, nothing can be saved.
@@ -66,7 +67,7 @@ fn rules_chart(study: &Study, sweeps: &[Sweep]) -> Chart {
         saved.chain(row.iter().map(harmed_plot)).collect::<Vec<LineChart>>()
     });
     let panels: Vec<LineChart> = rows.collect();
-    let title = if panels.len() == drawn.len() {
+    let title = if panels.len() == told.len() {
         "Finished jobs harmed, by rule".to_owned()
     } else {
         format!("{what} saved and finished jobs harmed, by rule")
@@ -75,8 +76,32 @@ fn rules_chart(study: &Study, sweeps: &[Sweep]) -> Chart {
     // The plane, which is the chart before, says what saves most.
     let saves = drawn.iter().any(|sweep| has_points(&saved_plot(study, sweep)));
     let found = if saves { String::new() } else { most_harm(&drawn) };
-    let caption = caption(study, sweeps, shown, &found);
+    let caption = caption(study, sweeps, shown, &found) + &flat;
     Chart::Panels(PanelChart { title, caption, panels, columns })
+}
+
+/// A rule that saves less than this of every outcome looks flat beside others that save more.
+const HARDLY_SEEN: f64 = 0.01;
+
+/// The rules whose savings can be seen, and a sentence about the others; all if none can.
+fn seen<'a>(drawn: &[&'a Sweep]) -> (Vec<&'a Sweep>, String) {
+    let is_seen = |sweep: &&&Sweep| {
+        let shares = sweep.rows.iter().flat_map(|row| row.saved_share.iter());
+        shares
+            .filter(|(outcome, _)| *outcome != "finished")
+            .any(|(_, share)| Some(HARDLY_SEEN) <= share)
+    };
+    let (seen, flat): (Vec<&Sweep>, Vec<&Sweep>) = drawn.iter().partition(is_seen);
+    if seen.is_empty() || flat.is_empty() {
+        return (drawn.to_vec(), String::new());
+    }
+    let names: Vec<&str> = flat.iter().map(|sweep| name_of(&sweep.rule)).collect();
+    let said = format!(
+        " Only in the table, because they save under {} of every outcome: {}.",
+        sentences::percent(HARDLY_SEEN),
+        names.join(", ")
+    );
+    (seen, said)
 }
 
 /// The caption of what rules save and harm over their parameters.
@@ -110,7 +135,7 @@ fn of_one_job(drawn: &[&Sweep]) -> String {
         let known = rows().filter_map(|row| Some((row.saved_share.get(outcome)?, row)));
         let (share, row) = known.max_by(|one, other| one.0.total_cmp(&other.0))?;
         let largest = row.largest_saved_share.get(outcome);
-        let largest = largest.filter(|_| NEXT_TO_NOTHING <= share);
+        let largest = largest.filter(|_| WORTH_A_WORD <= share);
         sentences::most_of(largest, &format!("the largest saving in {outcome} jobs"))
     });
     let said: Vec<String> = said.collect();
@@ -119,6 +144,9 @@ fn of_one_job(drawn: &[&Sweep]) -> String {
     }
     format!("{}. ", sentences::capital(&said.join("; ")))
 }
+
+/// A smaller saving in an outcome is not what the chart is about.
+const WORTH_A_WORD: f64 = 0.1;
 
 /// Whether a plot has a point.
 fn has_points(plot: &LineChart) -> bool {
@@ -275,9 +303,29 @@ mod tests {
             "One job makes up 95.0 % of the largest saving in failed jobs. "
         );
         assert_eq!(said(vec![row(0.6, 0.2), row(0.1, 0.95)]), "");
+        assert_eq!(said(vec![row(0.09, 0.95)]), "", "a small saving");
         assert_eq!(axis_of(&of(Vec::new())), "T, time in dead attempts (s)");
         let events = Sweep { parameter: "events".into(), ..Sweep::default() };
         assert_eq!(axis_of(&events), "T (events)");
+    }
+
+    /// Promise: rules whose savings look flat beside others are only in the table, and the caption names them.
+    #[test]
+    fn rules_that_save_hardly_anything_have_no_panel() {
+        let of = |rule: &str, failed: f64| {
+            let row = serde_json::json!({"threshold": 1, "saved_share": {"finished": 0.5, "failed": failed}});
+            let rows = vec![serde_json::from_value(row).unwrap()];
+            Sweep { rule: rule.to_owned(), rows, ..Sweep::default() }
+        };
+        let (much, little) = (of("restarts", 0.6), of("failures", 0.006));
+        let (kept, said) = seen(&[&much, &little]);
+        assert_eq!((kept.len(), kept[0].rule.as_str()), (1, "restarts"));
+        assert_eq!(
+            said,
+            " Only in the table, because they save under 1.0 % of every outcome: failures."
+        );
+        let (kept, said) = seen(&[&little]);
+        assert_eq!((kept.len(), said.as_str()), (1, ""));
     }
 
     proptest! {

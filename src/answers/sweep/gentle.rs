@@ -11,7 +11,7 @@ use crate::studies::selection::{GENTLER, NEARLY};
 type Setting<'a> = (&'a str, &'a SweepRow);
 
 /// The smallest difference of two shares that a sentence shows.
-const SHOWN: f64 = 0.001;
+pub(super) const SHOWN: f64 = 0.001;
 
 /// The share of the net saving of another row from which on a row still saves much.
 const MUCH: f64 = 0.5;
@@ -53,10 +53,6 @@ pub(crate) fn gentlest<'a>(
     than: &SweepRow,
 ) -> Option<Setting<'a>> {
     let net = than.net_share.filter(|net| 0.0 < *net)?;
-    let is_sure = |row: &SweepRow| {
-        let bounds = row.interval.as_ref().and_then(|own| own.net_share);
-        bounds.is_none_or(|(low, _)| 0.0 < low)
-    };
     let known =
         all(sweeps).filter_map(|(rule, row)| Some((row.harmed_jobs?, row.net_share?, rule, row)));
     let near = known.filter(|(_, share, _, row)| MUCH * net <= *share && is_sure(row));
@@ -65,6 +61,27 @@ pub(crate) fn gentlest<'a>(
         one.0.cmp(&other.0).then(by_destroyed).then(other.1.total_cmp(&one.1))
     })?;
     Some((rule, row))
+}
+
+/// The setting that saves most of those that save more than a row and harm as many jobs, but destroy more
+/// CPU of finished jobs: why that row is named and not this one.
+pub(crate) fn costlier<'a>(
+    sweeps: impl Iterator<Item = (&'a str, &'a [SweepRow])>,
+    than: &SweepRow,
+) -> Option<Setting<'a>> {
+    let (net, harmed) = (than.net_share?, than.harmed_jobs?);
+    let known = all(sweeps).filter_map(|(rule, row)| Some((row.net_share?, rule, row)));
+    let same = known.filter(|(share, _, row)| {
+        row.harmed_jobs == Some(harmed) && SHOWN <= share - net && destroys_more(row, than)
+    });
+    let (_, rule, row) = same.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    Some((rule, row))
+}
+
+/// Whether the interval of the net saving of a row, if it has one, is above zero.
+fn is_sure(row: &SweepRow) -> bool {
+    let bounds = row.interval.as_ref().and_then(|own| own.net_share);
+    bounds.is_none_or(|(low, _)| 0.0 < low)
 }
 
 /// The share of the CPU of finished jobs that a row destroys.
@@ -109,6 +126,10 @@ mod tests {
         let (rule, found) = gentlest(sweeps(), &best).unwrap();
         assert_eq!((rule, found.threshold), ("dead-time", 8));
         assert!(gentlest(sweeps(), &row(1, 5, -0.1, 0.0)).is_none());
+        // The one after 4 h saves more and harms as many, but destroys more.
+        let (rule, other) = costlier(sweeps(), found).unwrap();
+        assert_eq!((rule, other.threshold), ("dead-time", 4));
+        assert!(costlier(sweeps(), other).is_none());
         // Nearly as much is nine tenths.
         assert!(gentler(sweeps(), &best).is_none());
         let (_, near) = gentler(sweeps(), &row(1, 179, 0.08, 0.15)).unwrap();

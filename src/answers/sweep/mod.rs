@@ -25,7 +25,7 @@ use crate::schema::{STARTS, Table};
 
 pub(crate) use answer::lost_jobs;
 pub use answer::{SweepAnswer, SweepSettings};
-pub(crate) use gentle::{destroyed, destroys_more, gentler, gentlest};
+pub(crate) use gentle::{costlier, destroyed, destroys_more, gentler, gentlest};
 pub use job_cpu::{JobCpu, JobUse, ToldUse};
 pub use job_record::JobRecord;
 pub use jobs::{JobDetail, JobDetails, JobEvent, JobKill, JobTask, TaskAttempt, UserOutcomes};
@@ -63,7 +63,7 @@ pub const SHARES: [Share; 9] = [
 /// The result.
 pub const KIND: Kind<'static> = Kind {
     captions: &[
-        ("sweep-plane", "Settings that no other one beats"),
+        ("sweep-plane", "Settings that are named, or that none beats in CPU saved and jobs harmed"),
         ("sweep-selection", "The rule chosen on earlier jobs"),
     ],
     tables: &[Table::JobEvents, Table::TaskEvents],

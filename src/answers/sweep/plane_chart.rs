@@ -4,7 +4,7 @@
 //! chart. The settings that the sentences of a page name have their labels before others.
 
 use super::drawn::{NEXT_TO_NOTHING, band_note, definition, drawn, saved_of};
-use super::gentle::{gentler, gentlest};
+use super::gentle::{SHOWN, gentler, gentlest};
 use super::lost_jobs;
 use super::tables::{FEW_TASKS, lost_tasks};
 use crate::answers::condition::{condition, name_of};
@@ -60,10 +60,15 @@ pub(super) fn plane_chart(study: &Study, sweeps: &[Sweep], selection: Option<&Se
     lines.extend(labels.map(|(text, at)| line(&text, vec![at], Tone::Ink, Stroke::Label)));
     lines.push(line("never kill", vec![(0.0, 0.0)], Tone::Grey, Stroke::Marked));
     let whiskers = whisker_note(sweeps, is_cut);
+    let destroys = if points.iter().any(|point| point.destroyed_cpu_share > Some(0.0)) {
+        format!(", in brackets with the share of the {what} of finished jobs that it destroys")
+    } else {
+        String::new()
+    };
     Chart::Lines(LineChart {
         title: format!("{what} saved against finished jobs harmed"),
         caption: format!(
-            "{}Net {what} saved as a share of the {what} of {lost}; each point is a rule with one value of its parameter T, which is written beside it where there is room.{whiskers}{left_out} {}",
+            "{}Net {what} saved as a share of the {what} of {lost}; each point is a rule with one value of its parameter T, which is written beside it where there is room{destroys}.{whiskers}{left_out} {}",
             best_of(&points, sweeps, selection.is_some(), (what, lost)),
             definition(study)
         ),
@@ -133,6 +138,11 @@ pub(super) fn best_of(
     };
     let Some((share, when, best)) = most(&mut known()) else { return String::new() };
     let harmed = best.harmed_jobs;
+    let destroys = best.destroyed_cpu_share.filter(|share| SHOWN <= *share);
+    let destroys = destroys.map_or_else(String::new, |share| {
+        format!(" and destroys {} of the {what} of finished jobs", percent(share))
+    });
+    let comma = if destroys.is_empty() { ", and" } else { "," };
     let harmless =
         if harmed == 0 { None } else { most(&mut known().filter(|point| point.harmed_jobs == 0)) };
     let harmless = harmless.filter(|(share, _, _)| NEXT_TO_NOTHING <= *share);
@@ -140,8 +150,8 @@ pub(super) fn best_of(
         format!("; without harm, killing {when} saves {}", percent(share))
     });
     format!(
-        "Killing tasks {when} saves most, a net {} of the {what} of {lost}{}, and harms \
-        {}{harmless}. ",
+        "Killing tasks {when} saves most, a net {} of the {what} of {lost}{}{comma} harms \
+        {}{destroys}{harmless}. ",
         percent(share),
         of_few(sweeps, &best, is_tested),
         digits::counted(harmed, "finished job")
@@ -167,7 +177,7 @@ fn row_at<'a>(sweeps: &'a [Sweep], rule: &str, threshold: Option<i64>) -> Option
 
 /// The settings that sentences name, as rules and their parameters: the chosen one, or the one that saves
 /// most, the gentlest that still saves much, and a gentler one that saves nearly as much.
-fn named(sweeps: &[Sweep], selection: Option<&Selection>) -> Vec<(String, i64)> {
+pub(super) fn named(sweeps: &[Sweep], selection: Option<&Selection>) -> Vec<(String, i64)> {
     let rows = || sweeps.iter().map(|own| (own.rule.as_str(), own.rows.as_slice()));
     let chosen = selection.map(|own| &own.gentler.as_ref().unwrap_or(&own.chosen).train);
     let chosen =
@@ -183,7 +193,8 @@ fn named(sweeps: &[Sweep], selection: Option<&Selection>) -> Vec<(String, i64)> 
 }
 
 /// The values of T beside the points that sentences name, then beside those of the front; of several, the
-/// chart leaves out those without room. Other points have no label: their values mix the units of the rules.
+/// chart leaves out those without room. Other points have no label, as their values mix the units of the
+/// rules, unless all are of one rule.
 fn labels(
     points: &[PlanePoint],
     sweeps: &[Sweep],
@@ -199,14 +210,16 @@ fn labels(
     };
     let known = points.iter().filter(|point| point.threshold.is_some());
     let known = known.filter_map(|point| Some((rank(point), point, place(point)?)));
-    let is_labelled = |rank: usize, point: &PlanePoint, at: (f64, f64)| {
-        (rank < usize::MAX || point.is_on_front) && (0.0 < at.0 || at.1 != 0.0)
-    };
     let mut known: Vec<(usize, &PlanePoint, (f64, f64))> =
-        known.filter(|(rank, point, at)| is_labelled(*rank, point, *at)).collect();
+        known.filter(|(_, _, at)| 0.0 < at.0 || at.1 != 0.0).collect();
+    let is_one_rule = known.windows(2).all(|two| two[0].1.rule == two[1].1.rule);
+    known.retain(|(rank, point, _)| is_one_rule || *rank < usize::MAX || point.is_on_front);
     known.sort_by_key(|(rank, _, _)| *rank);
-    let text =
-        |point: &PlanePoint| format!("{} {}", name_of(&point.rule), parameter_text(point, sweeps));
+    let text = |point: &PlanePoint| {
+        let destroys = point.destroyed_cpu_share.filter(|share| SHOWN <= *share);
+        let destroys = destroys.map_or_else(String::new, |share| format!(" ({})", percent(share)));
+        format!("{} {}{destroys}", name_of(&point.rule), parameter_text(point, sweeps))
+    };
     known.into_iter().map(|(_, point, at)| (text(point), at)).collect()
 }
 
@@ -253,6 +266,7 @@ mod tests {
             harmed_jobs,
             net_cpu: 0.0,
             net_share: Some(net),
+            destroyed_cpu_share: Some(if threshold == 4 { 0.4 } else { 0.0004 }),
             is_on_front,
         }
     }
@@ -286,8 +300,11 @@ mod tests {
         assert_eq!(named, [("dead-time".to_owned(), 8), ("restarts".to_owned(), 1)]);
         let texts = labels(&points, &sweeps, &named);
         let texts: Vec<&str> = texts.iter().map(|own| own.0.as_str()).collect();
-        assert_eq!(texts, ["dead-time 8", "restarts 1", "dead-time 4"]);
+        assert_eq!(texts, ["dead-time 8", "restarts 1", "dead-time 4 (40.0 %)"]);
         assert_eq!([scale(&points), scale(&points[..3])], [Scale::Root, Scale::Linear]);
+        // Points of one rule have labels, also behind the front.
+        let texts = labels(&points[..3], &sweeps[..1], &super::named(&sweeps[..1], None));
+        assert_eq!(texts.len(), 3, "{texts:?}");
     }
 
     #[test]

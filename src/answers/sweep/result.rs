@@ -26,7 +26,7 @@ pub fn put_details(
     selected: Option<&RecordBatch>,
     files: &mut Files,
 ) -> Result<()> {
-    files.table("sweep-plane", &plane_table(study, &swept.sweeps))?;
+    files.table("sweep-plane", &plane_table(study, &swept.sweeps, swept.selection.as_ref()))?;
     selected.map_or(Ok(()), |table| files.table("sweep-selection", table))
 }
 

@@ -2,11 +2,12 @@
 
 use arrow::record_batch::RecordBatch;
 
+use super::plane_chart::named;
 use crate::answers::account::keyed;
 use crate::digits;
 use crate::results::frame::Frame;
 use crate::studies::fold::Study;
-use crate::studies::kill_sweep::{ByOutcome, Sweep, SweepRow, harmed_jobs, plane};
+use crate::studies::kill_sweep::{ByOutcome, PlanePoint, Sweep, SweepRow, harmed_jobs, plane};
 use crate::studies::selection::{Choice, Score, Selection, Spread};
 
 /// A row for every threshold of every rule and group; the rule is a column if there are several.
@@ -111,9 +112,18 @@ fn unit_of_threshold<'a>(sweeps: &'a [Sweep], rule: &str) -> Option<&'a str> {
     sweeps.iter().find(|sweep| sweep.rule == rule).map(|sweep| sweep.threshold_unit.as_ref())
 }
 
-/// All rules in one plane, as in the chart.
-pub(crate) fn plane_table(study: &Study, sweeps: &[Sweep]) -> RecordBatch {
+/// All rules in one plane, as in the chart. The settings that sentences name are marked: another one may
+/// save as much and harm as few jobs, but destroy more CPU.
+pub(crate) fn plane_table(
+    study: &Study,
+    sweeps: &[Sweep],
+    selection: Option<&Selection>,
+) -> RecordBatch {
     let points = plane(study, sweeps);
+    let named = named(sweeps, selection);
+    let is_named = |point: &PlanePoint| {
+        named.iter().any(|(rule, at)| *rule == point.rule && Some(*at) == point.threshold)
+    };
     let rows = || points.iter();
     let unit = study.unit();
     Frame::default()
@@ -125,9 +135,14 @@ pub(crate) fn plane_table(study: &Study, sweeps: &[Sweep]) -> RecordBatch {
         .unit(unit)
         .text("unit", rows().map(|_| unit))
         .float("net_share", rows().map(|point| point.net_share))
+        .float("destroyed_cpu_share", rows().map(|point| point.destroyed_cpu_share))
+        .maybe_text("named", rows().map(|point| is_named(point).then_some(NAMED)))
         .flag("is_on_front", rows().map(|point| Some(point.is_on_front)))
         .batch()
 }
+
+/// What marks a setting that sentences name.
+const NAMED: &str = "in the text";
 
 /// Adds the columns `<name>_low` and `<name>_high`.
 pub(crate) fn bounds_of(

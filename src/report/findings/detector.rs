@@ -2,7 +2,7 @@
 
 use super::Told;
 use crate::answers::detect::DetectAnswer;
-use crate::answers::sentences::{MOST, capital, percent};
+use crate::answers::sentences::{MOST, percent};
 use crate::digits::{counted, grouped, three_digits};
 use crate::replay::detect::DetectorRow;
 use crate::replay::detect::copies::CopyRow;
@@ -34,12 +34,12 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     let row = answer.rows.iter().find(|row| row.detector == *name)?;
     let score = row.scores.first()?;
     Some(Told::Shown(format!(
-        "{} would end jobs {} earlier{}{}{}. Copies \
-        that lose take {} of the slot time of all jobs{}. This is a dry run, in which a copy takes as long as the \
-        median sibling of its task. `{name}` finds {} of {stragglers}{}; {} of its flags on judged tasks are \
-        right{}{}{}",
+        "{} would end jobs {} earlier{}{}{}{}. Copies that lose take {} of the slot time of all jobs{}. This is \
+        a dry run, in which a copy takes as long as the median sibling of its task. `{name}` finds {} of \
+        {stragglers}{}; {} of its flags on judged tasks are right{}{}{}",
         verdict(name, (earlier, copy)),
         percent(earlier),
+        of_at_most(answer, earlier),
         by_one_job(copy),
         won(copy),
         rivals(answer, (earlier, copy)),
@@ -80,27 +80,27 @@ fn by_one_job(copy: &CopyRow) -> String {
     share.map_or_else(String::new, |share| format!(", {} of that in one job", percent(share)))
 }
 
-/// A further sentence about what a detector that knows the stragglers would save, and about one that needs
-/// far fewer copies; empty without any.
+/// A further sentence about a detector that needs far fewer copies; empty without any.
 fn rivals(answer: &DetectAnswer, best: (f64, &CopyRow)) -> String {
-    let known: Vec<String> = of_oracle(answer).into_iter().chain(cheaper(answer, best)).collect();
-    if known.is_empty() { String::new() } else { format!(". {}", capital(&known.join("; "))) }
+    cheaper(answer, best).map_or_else(String::new, |said| format!(". {said}"))
 }
 
-/// `a detector that knows the stragglers would end them 9.5 % earlier`; `None` if that bound is not in the
-/// results.
-fn of_oracle(answer: &DetectAnswer) -> Option<String> {
+/// ` (4.8 % with a detector that knows the stragglers)`: what can be reached. Empty if that bound is not in the
+/// results, or if it is less: copies of other tasks may save something too.
+fn of_at_most(answer: &DetectAnswer, earlier: f64) -> String {
     let oracle = answer.copies.iter().find(|row| row.budget.is_none() && row.detector == "oracle");
-    let share = percent(oracle?.earlier_share?);
-    Some(format!("a detector that knows the stragglers would end them {share} earlier"))
+    let share = oracle.and_then(|row| row.earlier_share).filter(|share| earlier <= *share);
+    share.map_or_else(String::new, |share| {
+        format!(" ({} with a detector that knows the stragglers)", percent(share))
+    })
 }
 
 /// The share of what the best detector saves from which on another one saves nearly as much.
 const NEARLY: f64 = 0.8;
 
 /// The detector with the fewest copies of those that save nearly as much as the best one, if it needs at
-/// most half as many: `` `cubed` would end them 2.7 % earlier, 52.6 % of that in one job, with 4,463 copies,
-/// 1,180 of which end first ``.
+/// most half as many: `` With 4,463 copies, 1,180 of which end first, `cubed` would end jobs 2.7 % earlier,
+/// 52.6 % of that in one job ``.
 fn cheaper(answer: &DetectAnswer, (most, best): (f64, &CopyRow)) -> Option<String> {
     let others = answer.copies.iter().filter(|row| row.budget.is_none() && 0 < row.started);
     let others = others.filter(|row| !BOUNDS.contains(&row.detector.as_str()));
@@ -109,14 +109,13 @@ fn cheaper(answer: &DetectAnswer, (most, best): (f64, &CopyRow)) -> Option<Strin
     let near = near.filter(|(saved, _)| NEARLY * most <= *saved);
     let (saved, row) = near.min_by_key(|(_, row)| row.started)?;
     let copies = if row.started == 1 { "copy" } else { "copies" };
-    let of_one = by_one_job(row);
-    let comma = if of_one.is_empty() { "" } else { "," };
     Some(format!(
-        "`{}` would end them {} earlier{of_one}{comma} with {} {copies}, {} of which end first",
+        "With {} {copies}, {} of which end first, `{}` would end jobs {} earlier{}",
+        grouped(row.started),
+        grouped(row.won),
         row.detector,
         percent(saved),
-        grouped(row.started),
-        grouped(row.won)
+        by_one_job(row)
     ))
 }
 
@@ -158,7 +157,7 @@ fn limited(answer: &DetectAnswer, copy: &CopyRow) -> String {
         format!(", and from {} on the limit changes nothing", percent(*budget))
     });
     format!(
-        "; with a limit of {} of the slot time of each single job, jobs still end {} earlier{enough}",
+        ". With a limit of {} of the slot time of each single job, jobs still end {} earlier{enough}",
         percent(tight),
         percent(saved)
     )
@@ -168,7 +167,7 @@ fn limited(answer: &DetectAnswer, copy: &CopyRow) -> String {
 fn lead(score: &Score) -> String {
     score.lead_median_s.map_or_else(String::new, |lead_s| {
         let lead_s = three_digits(lead_s);
-        format!("; half of the right flags come {lead_s} s or less before the task ends")
+        format!(". Half of the right flags come {lead_s} s or less before the task ends")
     })
 }
 
@@ -178,7 +177,7 @@ fn unjudged(row: &DetectorRow) -> String {
         return String::new();
     }
     format!(
-        "; {} of its {} are on attempts that did not finish, which are not judged",
+        ". {} of its {} are on attempts that did not finish, which are not judged",
         grouped(row.flags_unjudged),
         counted(row.flags, "flag")
     )

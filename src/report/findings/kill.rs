@@ -2,11 +2,12 @@
 
 use super::kill_chosen::selected;
 use super::kill_saving::{
-    edge, evictions, gentler_said, net_bounds, over_all, plainly, rests_on, with_doubt,
+    ADVICE, edge, evictions, gentler_said, net_bounds, of_all_cpu, over_all, plainly, rests_on,
+    with_doubt,
 };
 use super::{Told, within};
 use crate::answers::condition::{LIMITS, OF_REQUESTED, condition};
-use crate::answers::sentences::{capital, percent, short};
+use crate::answers::sentences::{percent, short};
 use crate::answers::sweep::{FEW_TASKS, SweepAnswer, lost_jobs, lost_tasks};
 use crate::digits::{counted, grouped, six_digits};
 use crate::results::envelope::Envelope;
@@ -81,9 +82,9 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     let finished = answer.finished_jobs_with_tasks?;
     let harmed = grouped(row.harmed_jobs?);
     let harmed = format!("{harmed} of {}", counted(finished, "finished job"));
-    let said =
-        format!("killing tasks {what}{edge}{cut} harms {harmed} and {}", over_all(answer, row)?);
-    let said = said + &gentler_said(answer, row).unwrap_or_default();
+    let does = format!("harms {harmed} and {}", over_all(answer, row)?);
+    let does = does + &gentler_said(answer, row).unwrap_or_default();
+    let said = format!("killing tasks {what}{edge}{cut} {does}");
     let more = if rule == LIMITS { fitted(answer, row) } else { None }.unwrap_or_default();
     if spans_zero(row) {
         return Some(Told::NotShown(format!(
@@ -97,9 +98,11 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     let tasks = lost_tasks(row);
     if (1..FEW_TASKS).contains(&tasks) {
         return Some(Told::NotShown(format!(
-            "No kill rule is shown to save CPU time: the best in hindsight rests on {}. {}. {untested}",
+            "{ADVICE}the best one in hindsight, killing tasks {what}{edge}{}, would have saved {}, but by \
+            killing only {}. It {does}. {untested}",
+            cut.trim_end_matches(','),
+            of_all_cpu(answer, row).unwrap_or(percent(row.net_share?)),
             counted(tasks, "task"),
-            capital(&said)
         )));
     }
     if finished < row.harmed_jobs?.saturating_mul(2) {

@@ -7,17 +7,17 @@ use super::kill_saving::{
     edge, evictions, net_bounds, over_all, over_all_in_short, plainly, with_doubt,
 };
 use super::{Told, of_one_job};
-use crate::answers::condition::condition;
+use crate::answers::condition::{LIMITS, condition};
 use crate::answers::sentences::{capital, most_of, percent};
-use crate::answers::sweep::{SweepAnswer, gentler, gentlest, lost_jobs};
+use crate::answers::sweep::{SweepAnswer, costlier, gentler, gentlest, lost_jobs};
 use crate::digits::{counted, grouped, six_digits};
 use crate::studies::kill_sweep::SweepRow;
 use crate::studies::selection::{Choice, Selection};
 
 /// The rule chosen on earlier jobs, or one that was gentler on them and saves CPU time of later jobs
 /// too: at which price it saves, harms and destroys how much of all jobs; then how it was chosen, and what
-/// it does to later jobs. If there is a doubt about it, the first sentence gives the reason and the
-/// gentlest rule that still saves much. A rule that is not confirmed has the later jobs in the first
+/// it does to later jobs. If there is a doubt about it, the first sentence gives the reason, and the second
+/// one the gentlest rule that still saves much. A rule that is not confirmed has the later jobs in the first
 /// sentence. `within` is the time of the loaded tasks, if jobs are known for longer.
 pub(super) fn selected(answer: &SweepAnswer, selection: &Selection, within: &str) -> Told {
     let chosen = &selection.chosen;
@@ -33,11 +33,12 @@ pub(super) fn selected(answer: &SweepAnswer, selection: &Selection, within: &str
     let is_held = |own: &&Choice| is_confirmed(answer, own) && is_confirmed(answer, chosen);
     let lead = selection.gentler.as_ref().filter(is_held).unwrap_or(chosen);
     let row = row_of_choice(answer, lead);
-    let doubt = row.and_then(|row| doubt(answer, lead, row));
+    let doubts = row.map_or_else(Vec::new, |row| doubts(answer, lead, row));
     if let Some(row) = row.filter(|_| is_confirmed(answer, lead)) {
-        let said = match &doubt {
-            Some(why) => doubtful(answer, selection, (lead, row), (why, within)),
-            None => confirmed(answer, selection, (lead, row), within),
+        let said = if doubts.is_empty() {
+            confirmed(answer, selection, (lead, row), within)
+        } else {
+            doubtful(answer, selection, (lead, row), (&doubts, within))
         };
         if let Some(said) = said {
             return Told::Shown(said);
@@ -46,7 +47,9 @@ pub(super) fn selected(answer: &SweepAnswer, selection: &Selection, within: &str
     let first = of_later(answer, selection, lead, &killing(answer, lead));
     let rest = unconfirmed(answer, selection, lead);
     if is_confirmed(answer, lead) {
-        return Told::Shown(in_sentences(with_doubt(&first, doubt.as_deref()), rest));
+        let first = with_doubt(&first, doubts.first().map(String::as_str));
+        let doubts = doubts.iter().skip(1).map(|why| capital(why));
+        return Told::Shown(in_sentences(first, doubts.chain(rest).collect()));
     }
     let why = match row.and_then(net_bounds) {
         Some((_, high)) if high < 0.0 => "the interval lies below zero",
@@ -67,35 +70,36 @@ fn in_sentences(first: String, rest: Vec<String>) -> String {
 const TESTED_MIN: f64 = 0.25;
 
 /// Why a confirmed rule is not safe to adopt: hardly any of its saving is on jobs by which a rule could be
-/// chosen or tested, or most of the restarts at which it acts follow an eviction. `None` without a doubt.
-fn doubt(answer: &SweepAnswer, lead: &Choice, row: &SweepRow) -> Option<String> {
+/// chosen or tested, or most of the restarts at which it acts follow an eviction. Empty without a doubt.
+fn doubts(answer: &SweepAnswer, lead: &Choice, row: &SweepRow) -> Vec<String> {
     let tested = tested_share(lead, row).filter(|share| *share < TESTED_MIN);
     let tested = tested.map(|share| {
-        let what = killing(answer, lead);
-        format!("only {} of what {what} saves could be used to choose or test it", percent(share))
+        let share = percent(share);
+        format!("only {share} of the saving is on jobs by which a rule could be chosen or tested")
     });
-    let all: Vec<String> = tested.into_iter().chain(evictions(answer, &lead.train.rule)).collect();
-    (!all.is_empty()).then(|| all.join(", and "))
+    tested.into_iter().chain(evictions(answer, &lead.train.rule)).collect()
 }
 
-/// What is said of a rule that is not safe to adopt: the gentlest rule that saves much, then how this one
-/// was chosen, what it does to later jobs, and what to all.
+/// What is said of a rule that is not safe to adopt: the gentlest rule that saves much and why it is that
+/// one, then how the doubtful one was chosen, what it does to later jobs, and what to all.
 fn doubtful(
     answer: &SweepAnswer,
     selection: &Selection,
     (lead, row): (&Choice, &SweepRow),
-    (why, within): (&str, &str),
+    (doubts, within): (&[String], &str),
 ) -> Option<String> {
     let (rule, gentle) = gentlest(answer.sweeps(), row)?;
     let what = killing(answer, lead);
     let is_lead = (rule, Some(gentle.threshold)) == (&*lead.train.rule, lead.train.threshold);
-    let first = if is_lead {
-        format!("{what} {}", does(answer, row, within)?)
-    } else {
-        let gentle_rule = plainly(rule, gentle.threshold);
-        let does = does(answer, gentle, within)?;
-        format!("the gentlest that saves much, killing tasks {gentle_rule}, {does}")
-    };
+    let candidate =
+        if is_lead { "The rule chosen on earlier jobs" } else { "The gentlest candidate" };
+    let does = does(answer, gentle, within)?;
+    let first = format!("{candidate} kills tasks {}: it {does}", plainly(rule, gentle.threshold));
+    let mut rest =
+        if is_lead { Vec::new() } else { why_gentlest(answer, selection, (rule, gentle)) };
+    rest.extend(in_one_outcome(gentle));
+    rest.extend(why_not(answer, gentle).filter(|_| !is_lead));
+    rest.extend(doubts.iter().skip(1).map(|why| capital(why)));
     let (jobs, price) = (counted(selection.train_jobs, "job"), price_of(answer, selection));
     let chosen = if is_best(selection, lead) {
         format!("On the {jobs} that ended first{price}, the best choice was {what}")
@@ -108,7 +112,7 @@ fn doubtful(
     let all = over_all_in_short(answer, row)?;
     let chosen = if is_lead { chosen } else { format!("{chosen}: over all jobs, it {all}") };
     let later = capital(&of_later(answer, selection, lead, "it"));
-    let mut rest = vec![chosen, later];
+    rest.extend([chosen, later]);
     let gentler = of_gentler(answer, row, &[rule, &lead.train.rule]);
     if is_lead {
         let gentler = gentler.strip_prefix("; ").map(|said| format!("Over all jobs, {said}"));
@@ -118,8 +122,63 @@ fn doubtful(
         let harmed = counted(row.harmed_jobs?, "finished job");
         rest.push(format!("Over all jobs, it harms {harmed}{destroys}{gentler}"));
     }
-    Some(in_sentences(with_doubt(&first, Some(why)), rest))
+    Some(in_sentences(with_doubt(&first, doubts.first().map(String::as_str)), rest))
 }
+
+/// Why a setting is the gentlest candidate, and that it was not chosen on earlier jobs.
+fn why_gentlest(
+    answer: &SweepAnswer,
+    selection: &Selection,
+    (rule, row): (&str, &SweepRow),
+) -> Vec<String> {
+    let sure = if net_bounds(row).is_some() { ", with an interval above zero" } else { "" };
+    let has_limits = answer.sweeps().any(|(name, _)| name == LIMITS);
+    let apart = if has_limits { " (time limits apart)" } else { "" };
+    let harms = format!(
+        "It harms fewest jobs of the settings{apart} that save at least half as much as the rule chosen \
+        on earlier jobs{sure}"
+    );
+    let all = selection.rules.iter().chain([&selection.chosen]).chain(&selection.gentler);
+    let is_own = |choice: &Choice| {
+        (&*choice.train.rule, choice.train.threshold) == (rule, Some(row.threshold))
+    };
+    let untried = (!all.into_iter().any(is_own)).then(|| {
+        "It is found in hindsight: it was neither chosen on earlier jobs nor tested on later ones"
+            .to_owned()
+    });
+    std::iter::once(harms).chain(untried).collect()
+}
+
+/// Why a setting that saves more than the gentlest candidate and harms as many jobs is not the candidate.
+fn why_not(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
+    let (rule, other) = costlier(answer.sweeps(), row)?;
+    Some(format!(
+        "Killing tasks {} would save {} and harm as many jobs, but destroy {} of the CPU of finished jobs \
+        instead of {}",
+        condition(rule, other.threshold),
+        percent(other.net_share?),
+        percent(other.destroyed_cpu_share?),
+        percent(row.destroyed_cpu_share?)
+    ))
+}
+
+/// `In failed jobs, one job makes up 94.8 % of what it saves`: an outcome may rest on one job if the whole
+/// does not. `None` if there is none, or if the whole does.
+fn in_one_outcome(row: &SweepRow) -> Option<String> {
+    if most_of(row.largest_saved_in_all, "").is_some() {
+        return None;
+    }
+    let known = ["failed", "killed", "running"].into_iter().filter_map(|outcome| {
+        row.saved_share.get(outcome).filter(|share| NOTED <= *share)?;
+        let most = most_of(row.largest_saved_share.get(outcome), "what it saves")?;
+        Some(format!("in {outcome} jobs, {most}"))
+    });
+    let known: Vec<String> = known.collect();
+    (!known.is_empty()).then(|| capital(&known.join("; ")))
+}
+
+/// A smaller share of the CPU of an outcome needs no word.
+const NOTED: f64 = 0.01;
 
 /// What is said of a rule that later jobs confirm; `None` if it is not known what it does to all jobs.
 fn confirmed(

@@ -76,12 +76,13 @@ pub(super) fn plainly(rule: &str, threshold: i64) -> String {
     format!("{when}{meaning}")
 }
 
-/// A first sentence; it begins with the reason for a doubt, if there is one.
+/// The start of a first sentence about rules that are not safe to adopt.
+pub(super) const ADVICE: &str = "Do not adopt a kill rule yet: ";
+
+/// A first sentence; the reason for a doubt comes before it, if there is one.
 pub(super) fn with_doubt(said: &str, doubt: Option<&str>) -> String {
-    match doubt {
-        Some(why) => format!("No rule is safe to adopt yet: {why}; {said}"),
-        None => capital(said),
-    }
+    let said = capital(said);
+    doubt.map_or_else(|| said.clone(), |why| format!("{ADVICE}{why}. {said}"))
 }
 
 /// The interval of the net saving of a row, if jobs were resampled.
@@ -95,13 +96,17 @@ pub(super) fn over_all(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
     let amount = row
         .net_cpu
         .map_or_else(String::new, |net| format!("{} {}, ", six_digits(net), answer.unit));
-    let all: Option<Vec<f64>> =
-        answer.total_cpu.iter().map(|(_, amount)| amount).collect::<Option<Vec<f64>>>();
-    let all: f64 = all.unwrap_or_default().iter().sum();
-    let of_all = row.net_cpu.filter(|_| 0.0 < all).map_or_else(String::new, |net| {
-        format!(" and {} of all {}", percent(net / all), answer.cpu_words())
-    });
+    let of_all = of_all_cpu(answer, row).map_or_else(String::new, |said| format!(" and {said}"));
     saves(answer, row, (&amount, &of_all))
+}
+
+/// `3.1 % of all requested CPU`: the net saving of a row, of the CPU of all jobs; `None` if that is not
+/// known.
+pub(super) fn of_all_cpu(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
+    let all = answer.total_cpu.iter().map(|(_, amount)| amount).collect::<Option<Vec<f64>>>()?;
+    let all = all.iter().sum::<f64>();
+    let net = row.net_cpu.filter(|_| 0.0 < all)?;
+    Some(format!("{} of all {}", percent(net / all), answer.cpu_words()))
 }
 
 /// The same without the amount and its share of all CPU.

@@ -115,8 +115,9 @@ pub(super) struct Finding {
 }
 
 /// The sentence of an answer that answers the question, and those that explain it, if there are any.
+/// The reason not to adopt a rule is followed by what the rule does: both sentences are the answer.
 pub(super) fn parts(answer: &str) -> (&str, Option<&str>) {
-    let end = sentence_ends(answer).next();
+    let end = sentence_ends(answer).nth(usize::from(answer.starts_with(kill_saving::ADVICE)));
     end.map_or((answer, None), |at| (&answer[..at], Some(&answer[at + 2..])))
 }
 

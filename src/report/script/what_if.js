@@ -27,12 +27,13 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   const ofT = ({ threshold, unit: own }) =>
     `${amount(threshold)} ${threshold === 1 && own.length > 1 ? own.replace(/s\b/, "") : own}`.trim();
   const named = (one) => `${one.rule} at T = ${ofT(one)}`;
+  const harms = (one) => `${amount(one.harmed)} finished ${one.harmed === 1 ? "job" : "jobs"} harmed`;
   const said = (one) => {
     const percent = (share) => `${(100 * share).toLocaleString("en", { maximumSignificantDigits: 3 })} %`;
     const interval = one.low === null ? "" : `, 95 % interval ${percent(one.low)} to ${percent(one.high)}`;
     const share = one.share === null ? "" : ` (${percent(one.share)} of the CPU of ${box.dataset.lost}${interval})`;
-    const tasks = one.condemned === null ? "" : ` It acts on ${amount(one.condemned)} tasks${one.harmed === 0 ? "" : ", those of finished jobs included"}.`;
-    return `a net ${cpu(one.net)} saved${share}, ${amount(one.harmed)} finished ${one.harmed === 1 ? "job" : "jobs"} harmed.${tasks}`;
+    const tasks = one.condemned === null ? "" : ` It acts on ${amount(one.condemned)} tasks of all jobs${one.harmed === 0 ? "" : ", also of those that finished"}.`;
+    return `a net ${cpu(one.net)} saved${share}, ${harms(one)}.${tasks}`;
   };
   const output = () => {
     const made = element("div", { className: "said" });
@@ -47,10 +48,14 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   const slide = element("input", { type: "range", min: -3, max: 4, step: 0.05 });
   slide.setAttribute("aria-label", `Price of a harmed finished job, ${inHours}, from a thousandth to ten thousand`);
   const best = output();
+  // The setting that is best at the price, if any is worth it.
+  let leading = null;
   const show = () => {
     const cost = per * price.valueAsNumber;
     if (!(0 <= cost && Number.isFinite(cost))) {
       best.textContent = "A price is a number of 0 or more.";
+      leading = null;
+      mark();
       return;
     }
     slide.value = Math.log10(Math.max(price.valueAsNumber, 0.001));
@@ -60,7 +65,9 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
     best.textContent = worth(found) <= 0
       ? `At ${cpu(cost)} for a harmed job none of ${rows.length} settings is worth it: kill nothing.`
       : `At ${cpu(cost)} for a harmed job the best of ${rows.length} settings in hindsight is ` +
-        `${named(found)}: ${said(found)} Worth ${cpu(worth(found))}.`;
+        `${named(found)}: ${said(found)} Less the price of the harm, that is ${cpu(worth(found))}.`;
+    leading = worth(found) <= 0 ? null : found;
+    mark();
   };
   price.addEventListener("input", () => {
     show();
@@ -83,7 +90,9 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   const mark = () => {
     const one = ofRule()[threshold.valueAsNumber];
     rows.forEach((other) => other.row.classList.toggle("at", other === one));
-    at.textContent = `${named(one)}: ${said(one)}`;
+    at.textContent = one === leading
+      ? `${named(one)}: the best setting at this price, as above, ${harms(one)}.`
+      : `${named(one)}: ${said(one)}`;
     threshold.setAttribute("aria-valuetext", `T = ${ofT(one)}`);
   };
   // A rule starts at the threshold that is worth most at the price of the sweep.
@@ -115,7 +124,6 @@ for (const box of document.querySelectorAll(".what-if:not(.fading)")) {
   const place = ofRule().findIndex((one) => `${one.threshold}` === chosen.get("threshold"));
   if (0 <= place) threshold.value = place;
   show();
-  mark();
   box.append(
     element("div", { className: "filter" }, element("label", {}, "A harmed finished job costs ", price, ` ${inHours} `), slide),
     best,

@@ -4,6 +4,7 @@ use super::columns::{LOWER_BOUNDS, MEASURES, PER_TASK_HOUR, beside, is_name, is_
 use super::kept::{Kept, is_total};
 use crate::answers::account::end_in_words;
 use crate::answers::condition::name_of;
+use crate::answers::predict::short_name;
 use crate::answers::sentences::short;
 use crate::report::headings::{is_instant, is_length};
 use crate::report::html::Cell;
@@ -45,7 +46,11 @@ fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
     let column = table.header[idx].as_str();
     match text {
         _ if matches!(column, "platform" | "user") => Cell::short_of(text, &short(text)),
+        _ if is_rule(column) && table.file.starts_with("predict") => {
+            Cell::short_of(text, &short_name(text))
+        }
         _ if is_rule(column) => Cell::short_of(text, name_of(text)),
+        _ if column == "harmed_by" => Cell::short_of(text, &names_of(text)),
         _ if column == "ended" => Cell::name(end_in_words(text)),
         _ if column == "spell" => Cell::name(&text.replace('_', " ")),
         _ if column == "settings" => Cell::name(&parameters(text)),
@@ -76,6 +81,11 @@ fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
 /// Whether a column is a share of all CPU although its name does not say so.
 fn is_part_of_all(table: &Table, column: &str) -> bool {
     column == "cpu_requested" && table.file == "replay-record.csv"
+}
+
+/// Kill rules with commas between them, by name.
+fn names_of(rules: &str) -> String {
+    rules.split(", ").map(name_of).collect::<Vec<&str>>().join(", ")
 }
 
 /// Columns with kill rules.

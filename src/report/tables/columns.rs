@@ -189,13 +189,14 @@ const PLANE: &str = "sweep-plane.csv";
 pub(super) const ON_FRONT: &str = "is_on_front";
 
 /// Whether a page shows a row. Of the plane of a sweep it shows the settings that no other one beats and
-/// that save something: the table of the sweep has the others.
+/// that save something, and those that sentences name: the table of the sweep has the others.
 pub(super) fn is_on_page(table: &Table, row: &[String]) -> bool {
     let text = |name: &str| {
         let place = table.header.iter().position(|known| known == name);
         place.and_then(|idx| row.get(idx)).map_or("", String::as_str)
     };
-    table.file != PLANE || text(ON_FRONT) == "true" && text("net_cpu").parse::<f64>() != Ok(0.0)
+    let is_best = text(ON_FRONT) == "true" || !text("named").is_empty();
+    table.file != PLANE || is_best && text("net_cpu").parse::<f64>() != Ok(0.0)
 }
 
 /// Whether a table repeats the one above it: a plane in which one setting beats all others.

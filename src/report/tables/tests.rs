@@ -69,12 +69,12 @@ fn the_table_of_a_sweep_has_what_readers_compare() {
 
 #[test]
 fn of_all_rules_in_one_plane_only_those_that_no_other_one_beats_are_shown() {
-    let header = ["rule", "threshold", "harmed_jobs", "net_cpu", "unit", "is_on_front"];
+    let header = ["rule", "threshold", "harmed_jobs", "net_cpu", "unit", "named", "is_on_front"];
     let rows: [&[&str]; 4] = [
-        &["events", "10", "8", "7200", "NCU-s", "true"],
-        &["events", "20", "9", "3600", "NCU-s", "false"],
-        &["failures", "1", "0", "0", "NCU-s", "true"],
-        &["oracle", "", "0", "9000", "NCU-s", "false"],
+        &["events", "10", "8", "7200", "NCU-s", "", "true"],
+        &["events", "20", "9", "3600", "NCU-s", "", "false"],
+        &["failures", "1", "0", "0", "NCU-s", "", "true"],
+        &["oracle", "", "0", "9000", "NCU-s", "", "false"],
     ];
     let mut plane = table(&header, &rows);
     plane.file = "sweep-plane.csv".to_owned();
@@ -82,6 +82,13 @@ fn of_all_rules_in_one_plane_only_those_that_no_other_one_beats_are_shown() {
     assert_eq!(html.matches("<tr>").count(), 2, "{html}");
     assert!(html.contains(">2</td>") && !html.contains("front<"), "{html}");
     assert!(html.contains("; only in the file: 3 other settings</p>"), "{html}");
+    // A setting that sentences name is shown and marked.
+    let named: &[&str] = &["events", "30", "9", "1800", "NCU-s", "in the text", "false"];
+    let mut marked = table(&header, &[rows[0], rows[1], named]);
+    marked.file = "sweep-plane.csv".to_owned();
+    let html = stored_table("Front", &marked, "", &Links::default(), &[], None);
+    assert_eq!(html.matches("<tr>").count(), 3, "{html}");
+    assert!(html.contains("in the text") && html.contains("1 other setting"), "{html}");
     let mut none = table(&header, &rows[2..3]);
     none.file = "sweep-plane.csv".to_owned();
     let html = stored_table("Front", &none, "", &Links::default(), &[], None);

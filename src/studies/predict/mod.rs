@@ -28,4 +28,4 @@ mod scoring;
 pub mod step;
 
 pub use self::chances::chances;
-pub use self::scoring::predict;
+pub use self::scoring::{predict, with_past};

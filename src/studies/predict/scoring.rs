@@ -1,6 +1,7 @@
 //! Scores rules on the past.
 
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use super::past::Past;
 use super::rules::Predictor;
@@ -26,6 +27,24 @@ fn score(past: &Past, rule: &Predictor) -> Score {
         }
     }
     tally.score()
+}
+
+/// The number of judged jobs before whose submission a job of the same user and logical name had ended: for
+/// the others, the past of the name says nothing.
+pub fn with_past(past: &Past) -> u64 {
+    let mut ended: FxHashSet<(u32, u32)> = FxHashSet::default();
+    let mut count = 0;
+    for step in &past.steps {
+        let pair = (step.who.user, step.who.name);
+        match step.what {
+            Happens::Ends { .. } => drop(ended.insert(pair)),
+            Happens::Submits { job_id, truth } => {
+                let is_judged = truth.is_some() && past.knows(job_id);
+                count += u64::from(is_judged && ended.contains(&pair));
+            }
+        }
+    }
+    count
 }
 
 #[cfg(test)]
@@ -70,6 +89,15 @@ mod tests {
             }
         }
         said
+    }
+
+    #[test]
+    fn jobs_with_an_ended_job_of_the_same_name_before_them_are_counted() {
+        let submits = (0, 0, None);
+        let other_name = (0, 1, None);
+        let ends = (0, 0, Some(0));
+        assert_eq!(with_past(&past(&[submits, ends, submits, other_name, submits])), 2);
+        assert_eq!(with_past(&past(&[submits, submits, ends])), 0);
     }
 
     proptest! {
