@@ -268,7 +268,7 @@ fn section(
     let heading = escape(&of_result(result, &caption(&result.name)));
     let mut body = headed(result, &heading);
     if let Some(said) = answer(kind, result) {
-        body.push_str(&in_sentences(&with_episodes(said, result, all)));
+        body.push_str(&in_sentences(&with_episodes(&said, result, all)));
     }
     body.push_str(&months::few(result));
     body.push_str(&ticks::lasts_longer(result, all));

@@ -26,15 +26,17 @@ const ENDS: [(&str, &str, &str); 4] = [
 ];
 
 /// The sentence about the outcomes of jobs with what ended together; other sentences as they are.
-pub(super) fn with_episodes(said: String, result: &Stored, all: &[Stored]) -> String {
+pub(super) fn with_episodes(said: &str, result: &Stored, all: &[Stored]) -> String {
     let jobs = Some(result).filter(|own| own.name == classify::KINDS[0].name);
     let of = |name: &str| all.iter().find(|own| own.name == name);
     let clause = jobs.and_then(Stored::found::<ClassifyAnswer>).and_then(|jobs| {
         let tasks = of(classify::KINDS[1].name)?.found()?;
         clause(jobs, tasks, of(episodes::KIND.name)?.found()?)
     });
-    clause
-        .map_or_else(|| said.clone(), |clause| format!("{}; {clause}", said.trim_end_matches('.')))
+    match clause {
+        Some(clause) => format!("{}; {clause}", said.trim_end_matches('.')),
+        None => said.to_owned(),
+    }
 }
 
 /// `1,393 of the 1,570 that did not finish ended in 2 episodes, all of user honbu: 998 failed within 67 s

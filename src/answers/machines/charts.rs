@@ -199,11 +199,11 @@ fn most_often((id, away_us, outages): &Left<'_>, end_us: i64) -> String {
     let first_us = outages.iter().map(|outage| outage.from_us).min();
     let after_us = first_us.map(|first_us| end_us - first_us).filter(|after_us| 0 < *after_us);
     let away = after_us.map_or_else(String::new, |after_us| {
-        let [away_s, after_s] = [*away_us, after_us].map(micros_to_seconds);
-        let share = percent(away_s / after_s);
+        let [part_s, whole_s] = [*away_us, after_us].map(micros_to_seconds);
+        let share = percent(part_s / whole_s);
         format!(
             ", and it was away for {share} of the {} after it first left",
-            digits::lasting(after_s)
+            digits::lasting(whole_s)
         )
     });
     format!("Machine {id} left most often: {times}{away}. ")

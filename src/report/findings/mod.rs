@@ -175,7 +175,7 @@ pub(super) fn findings(results: &[Stored]) -> Findings {
                 all.leave_open((rule.asks.to_owned(), result.name.clone(), topic), why);
                 continue;
             }
-            Told::Shown(sentence) => (with_episodes(sentence, result, results), true),
+            Told::Shown(sentence) => (with_episodes(&sentence, result, results), true),
             Told::NotShown(sentence) => (sentence, false),
         };
         all.found.push(Finding {
