@@ -146,17 +146,19 @@ impl Verified {
     fn by_rule(&self, rule: &Rule) -> Option<Finding> {
         let of_table = |count: &Count| {
             let table = &count.table;
+            let found = count.found - self.count(table, rule.without).min(count.found);
             let whole = self.count(table, rule.of);
             let of = match rule.of {
                 "" => String::new(),
-                _ => format!(" ({} of {})", share(count.found, whole), grouped(whole)),
+                _ => format!(" ({} of {})", share(found, whole), grouped(whole)),
             };
-            format!("{} {} in `{table}`{of}", grouped(count.found), plural(rule.noun, count.found))
+            let what = format!("{} {}", grouped(found), plural(rule.noun, found));
+            (0 < found).then(|| format!("{what} in `{table}`{of}"))
         };
-        let counts = self.counts.iter().filter(|count| count.what == rule.what && 0 < count.found);
-        let all: Vec<String> = counts.map(of_table).collect();
+        let counts = self.counts.iter().filter(|count| count.what == rule.what);
+        let all: Vec<String> = counts.filter_map(of_table).collect();
         (!all.is_empty()).then(|| Finding {
-            weight: Weight::Unusual,
+            weight: rule.weight,
             about: rule.about.to_owned(),
             said: format!("{} {}", listed(&all), rule.said),
             list: Vec::new(),
@@ -417,12 +419,37 @@ mod tests {
                 "Not loaded: `job_events` (outcomes of jobs, users, job ends)",
                 "Recorded in no row: the priority of tasks",
                 "1 row in `task_events` (1.0 % of 100) the same as another in every column",
-                "25 histories in `task_events` (50.0 % of 50) without a SUBMIT at the start",
+                "25 histories in `task_events` (50.0 % of 50) without a SUBMIT at the start, not after a gap of \
+                the loaded parts",
                 "3 rows in `task_events` (3.0 % of 100) without a value in `cpu_request`",
             ]
         );
         assert!(found.is_sorted_by_key(|one| one.weight));
         assert!(found[0].act.as_ref().unwrap().contains("jobfate ingest TRACE --lake LAKE"));
+    }
+
+    #[test]
+    fn a_submit_that_is_lost_in_a_gap_is_not_said_to_be_before_the_first_row() {
+        let inputs = [input("job_events", 1, Some(1)), input("task_events", 1, None)];
+        let said = |all: u64, after: u64| {
+            let counts = json!([
+                count("task_events", "entities", 100),
+                count("task_events", "first event is not SUBMIT", all),
+                count("task_events", "first event is not SUBMIT, after a gap", after),
+            ]);
+            let found = found(&counts, &inputs);
+            found.into_iter().map(|one| (one.weight, one.about, one.said)).collect::<Vec<_>>()
+        };
+        let lost = said(8, 8);
+        assert_eq!(lost.len(), 1, "{lost:?}");
+        assert_eq!((lost[0].0, lost[0].1.as_str()), (Weight::Missing, "SUBMIT lost in a gap"));
+        assert!(lost[0].2.starts_with("8 histories in `task_events` (8.0 % of 100)"), "{lost:?}");
+        let both = said(8, 5);
+        assert_eq!(both.len(), 2, "{both:?}");
+        assert!(
+            both[0].2.starts_with("5 histories") && both[1].2.starts_with("3 histories"),
+            "{both:?}"
+        );
     }
 
     #[test]

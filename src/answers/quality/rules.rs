@@ -2,6 +2,8 @@
 //!
 //! In: nothing. Out: names of counts, columns and tables, each with words. Nothing is read here.
 
+use super::Weight;
+use crate::facts::census::AFTER_GAP;
 use crate::schema::Table;
 
 /// A count that should be 0, or that changes the results of studies.
@@ -10,6 +12,9 @@ pub(super) struct Rule {
     pub what: &'static str,
     /// The count of the census of which it is a share; empty for none.
     pub of: &'static str,
+    /// A part of it that has a rule of its own and is not counted here; empty for none.
+    pub without: &'static str,
+    pub weight: Weight,
     pub about: &'static str,
     /// What is counted, in the singular.
     pub noun: &'static str,
@@ -24,10 +29,12 @@ pub(crate) const SEE_CLOSED: &str =
     "see how much depends on these attempts: `jobfate account --open-attempts window-end`";
 
 /// The rules, the most important first.
-pub(super) const RULES: [Rule; 10] = [
+pub(super) const RULES: [Rule; 11] = [
     Rule {
         what: "exact duplicates",
         of: "rows",
+        without: "",
+        weight: Weight::Unusual,
         about: "Copies",
         noun: "row",
         said: "the same as another in every column",
@@ -39,6 +46,8 @@ pub(super) const RULES: [Rule; 10] = [
     Rule {
         what: "illegal transitions",
         of: "rows",
+        without: "",
+        weight: Weight::Unusual,
         about: "Events out of order",
         noun: "event",
         said: "that the state of their job or task does not allow",
@@ -47,17 +56,33 @@ pub(super) const RULES: [Rule; 10] = [
         act: "Where `other` is large, compare with `jobfate classify --classes terminal`",
     },
     Rule {
+        what: AFTER_GAP,
+        of: "entities",
+        without: "",
+        weight: Weight::Missing,
+        about: "SUBMIT lost in a gap",
+        noun: "history",
+        said: "without a SUBMIT at the start, whose first row is after a gap of the loaded parts",
+        means: "Their SUBMIT is most likely in the missing parts: when they were submitted and how long they \
+            waited is unknown, and they count as left-censored where durations are asked for",
+        act: "Load the missing parts",
+    },
+    Rule {
         what: "first event is not SUBMIT",
         of: "entities",
-        about: "Begun before the first row",
+        without: AFTER_GAP,
+        weight: Weight::Unusual,
+        about: "No SUBMIT at the start",
         noun: "history",
-        said: "without a SUBMIT at the start",
-        means: "Their waits are unknown, and they count as left-censored where durations are asked for",
+        said: "without a SUBMIT at the start, not after a gap of the loaded parts",
+        means: "They began before the first row, or their SUBMIT is not in the log. Their waits are unknown, and they count as left-censored where durations are asked for",
         act: "",
     },
     Rule {
         what: "ended while pending",
         of: "entities",
+        without: "",
+        weight: Weight::Unusual,
         about: "Ended while waiting",
         noun: "end",
         said: "of a job or task that waited, for its first attempt or for another one",
@@ -68,6 +93,8 @@ pub(super) const RULES: [Rule; 10] = [
     Rule {
         what: "attempts closed with their job",
         of: "",
+        without: "",
+        weight: Weight::Unusual,
         about: "Attempts without an end",
         noun: "attempt",
         said: "without an end in the loaded parts, closed at the end of the job",
@@ -77,6 +104,8 @@ pub(super) const RULES: [Rule; 10] = [
     Rule {
         what: "attempts open at the end",
         of: "",
+        without: "",
+        weight: Weight::Unusual,
         about: "Still running at the end",
         noun: "attempt",
         said: "open at the end of the window",
@@ -86,6 +115,8 @@ pub(super) const RULES: [Rule; 10] = [
     Rule {
         what: "windows that overlap an earlier one",
         of: "rows",
+        without: "",
+        weight: Weight::Unusual,
         about: "Overlapping usage",
         noun: "usage window",
         said: "that begin before an earlier one of the same task has ended",
@@ -95,6 +126,8 @@ pub(super) const RULES: [Rule; 10] = [
     Rule {
         what: "windows without a task",
         of: "rows",
+        without: "",
+        weight: Weight::Unusual,
         about: "Usage of unknown tasks",
         noun: "usage window",
         said: "of a task without any event in the loaded parts",
@@ -104,6 +137,8 @@ pub(super) const RULES: [Rule; 10] = [
     Rule {
         what: "windows without length",
         of: "rows",
+        without: "",
+        weight: Weight::Unusual,
         about: "Usage without time",
         noun: "usage window",
         said: "that end when they begin, or before",
@@ -113,6 +148,8 @@ pub(super) const RULES: [Rule; 10] = [
     Rule {
         what: "machines never announced",
         of: "",
+        without: "",
+        weight: Weight::Unusual,
         about: "Unknown machines",
         noun: "machine",
         said: "on which something ran, and which `machine_events` does not have",
