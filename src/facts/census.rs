@@ -336,6 +336,15 @@ fn count_history(tally: &mut Tally, events: &[Event]) {
             .count();
         tally.add("ties after time 0", late as u64);
     }
+    let at_once = |pair: &&[Event]| {
+        let [start, end] = [pair[0], pair[1]];
+        start.time_us == end.time_us
+            && [start.event_type, end.event_type] == [EventType::Schedule, EventType::Fail]
+    };
+    let failed = events.windows(2).filter(at_once).count();
+    if 0 < failed {
+        tally.add(FAILED_AT_ONCE, failed as u64);
+    }
     let mut state = State::Unsubmitted;
     for (idx, event) in events.iter().enumerate() {
         let (next, is_legal) = state.after(event.event_type);
@@ -357,6 +366,9 @@ fn count_history(tally: &mut Tally, events: &[Event]) {
         };
     }
 }
+
+/// FAIL at the instant of the SCHEDULE before it: the attempt ran for no time. No count if there is none.
+pub const FAILED_AT_ONCE: &str = "failed at the start";
 
 /// Histories without a SUBMIT at the start whose first row is not before the end of a gap between
 /// loaded parts: the SUBMIT may be in the gap. A part of `first event is not SUBMIT`.
@@ -457,6 +469,22 @@ mod tests {
         let mut tally = Tally::default();
         count_history(&mut tally, &events);
         assert_eq!(tally.counts.get(name).copied().unwrap_or(0), expected, "{sequence}: {name}");
+    }
+
+    #[test]
+    fn a_failure_at_the_start_is_at_the_instant_of_the_schedule() {
+        use EventType::{Fail, Kill, Schedule, Submit};
+        let count = |events: &[(i64, EventType)]| {
+            let event = |&(time_us, event_type)| Event { time_us, row_id: 0, event_type, row: 0 };
+            let mut tally = Tally::default();
+            count_history(&mut tally, &events.iter().map(event).collect::<Vec<Event>>());
+            tally.counts.get(FAILED_AT_ONCE).copied()
+        };
+        let twice = [(1, Submit), (5, Schedule), (5, Fail), (5, Submit), (7, Schedule), (7, Fail)];
+        assert_eq!(count(&twice), Some(2));
+        assert_eq!(count(&[(1, Submit), (5, Schedule), (6, Fail)]), None);
+        assert_eq!(count(&[(5, Submit), (5, Fail)]), None, "it never started");
+        assert_eq!(count(&[(1, Submit), (5, Schedule), (5, Kill)]), None);
     }
 
     #[test]

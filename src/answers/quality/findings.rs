@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Weight;
-use super::rules::{NEEDED_FOR, NULLS, OF_A_CUT, RECORDED, RULES, Rule, SEE_CLOSED};
+use super::rules::{
+    NAMED_JOBS_MIN, NAMES_PER_JOB, NEEDED_FOR, NULLS, OF_A_CUT, RECORDED, RULES, Rule, SEE_CLOSED,
+};
 use crate::answers::sentences::{Capacity, MOST_USED, capital};
 use crate::answers::verify::{Count, VerifyAnswer};
 use crate::digits::{counted, grouped};
@@ -78,9 +80,10 @@ impl Verified {
         let mut found = self.wrong();
         found.extend(missing(inputs, known, &self.gaps));
         found.extend(self.never_recorded());
-        found.extend(capacity(inputs));
+        found.extend(self.capacity(inputs));
         found.extend(RULES.iter().filter_map(|rule| self.by_rule(rule)));
         found.extend(self.sometimes_recorded(inputs));
+        found.extend(self.names());
         found.extend(assumed(inputs));
         found.sort_by_key(|one| one.weight);
         found
@@ -144,26 +147,100 @@ impl Verified {
 
     /// The finding of a rule, over all tables with its count.
     fn by_rule(&self, rule: &Rule) -> Option<Finding> {
-        let of_table = |count: &Count| {
-            let table = &count.table;
-            let found = count.found - self.count(table, rule.without).min(count.found);
+        let counts = self.counts.iter().filter(|count| count.what == rule.what);
+        let all: Vec<(&str, u64)> = counts
+            .map(|count| {
+                let without = self.count(&count.table, rule.without);
+                (count.table.as_str(), count.found.saturating_sub(without))
+            })
+            .filter(|(_, found)| 0 < *found)
+            .collect();
+        let of = |table: &str, found: u64| {
             let whole = self.count(table, rule.of);
-            let of = match rule.of {
+            match rule.of {
                 "" => String::new(),
                 _ => format!(" ({} of {})", share(found, whole), grouped(whole)),
-            };
-            let what = format!("{} {}", grouped(found), plural(rule.noun, found));
-            (0 < found).then(|| format!("{what} in `{table}`{of}"))
+            }
         };
-        let counts = self.counts.iter().filter(|count| count.what == rule.what);
-        let all: Vec<String> = counts.filter_map(of_table).collect();
+        let said = match self.jobs_of(rule, &all) {
+            Some(jobs) => {
+                let of = of(Table::JobEvents.name(), jobs);
+                format!("{}{of} {}", counted(jobs, "job"), rule.of_jobs)
+            }
+            None => {
+                let of_table = |&(table, found): &(&str, u64)| {
+                    let what = format!("{} {}", grouped(found), plural(rule.noun, found));
+                    format!("{what} in `{table}`{}", of(table, found))
+                };
+                let all: Vec<String> = all.iter().map(of_table).collect();
+                format!("{} {}", listed(&all), rule.said)
+            }
+        };
         (!all.is_empty()).then(|| Finding {
             weight: rule.weight,
             about: rule.about.to_owned(),
-            said: format!("{} {}", listed(&all), rule.said),
+            said,
             list: Vec::new(),
             means: rule.means,
             act: Some(rule.act).filter(|act| !act.is_empty()).map(str::to_owned),
+        })
+    }
+
+    /// The number of jobs that the counts of a rule are of, if each job is one task, so that both
+    /// tables count the same.
+    fn jobs_of(&self, rule: &Rule, found: &[(&str, u64)]) -> Option<u64> {
+        let [jobs, tasks] = [Table::JobEvents, Table::TaskEvents].map(Table::name);
+        let is_alike = self.count(jobs, "entities") == self.count(tasks, "entities");
+        match found {
+            [one, other] if is_alike && !rule.of_jobs.is_empty() => {
+                let are_both = one.1 == other.1 && [one.0, other.0] == [jobs, tasks];
+                are_both.then_some(one.1)
+            }
+            _ => None,
+        }
+    }
+
+    /// That hardly two jobs have the same name.
+    fn names(&self) -> Option<Finding> {
+        let table = Table::JobEvents.name();
+        let (names, jobs) =
+            (self.count(table, "distinct logical_job_name"), self.count(table, "jobs"));
+        #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+        let are_many = NAMES_PER_JOB * jobs as f64 <= names as f64;
+        (NAMED_JOBS_MIN <= jobs && are_many).then(|| Finding {
+            weight: Weight::Unusual,
+            about: "Names almost unique".to_owned(),
+            said: format!("{} have {}", counted(jobs, "job"), counted(names, "different name")),
+            list: Vec::new(),
+            means: "What compares jobs of the same name has few to compare",
+            act: None,
+        })
+    }
+
+    /// The capacity, if it is inferred from use.
+    fn capacity(&self, inputs: &[Input]) -> Option<Finding> {
+        let table = Table::MachineEvents.name();
+        let unnamed = self.count(table, "nulls in machine_name");
+        let named = self.count(table, "machines").saturating_sub(unnamed);
+        let row = if 0 < unnamed && 0 < named {
+            format!(
+                ". In `{table}`, {} without a name has them, next to the {} that the log names",
+                counted(unnamed, "row"),
+                counted(named, "machine")
+            )
+        } else {
+            String::new()
+        };
+        (Capacity::of(inputs) == Capacity::FromUse).then(|| Finding {
+            weight: Weight::Missing,
+            about: "Capacity inferred from use".to_owned(),
+            said: format!(
+                "The log does not record how many processors there were: {MOST_USED} stand for them{row}"
+            ),
+            list: Vec::new(),
+            means: "Shares of the capacity are shares of that maximum: the load seems to fill the machines \
+                once, and a replay has no more room than was used; the machines may have been larger",
+            act: None,
         })
     }
 
@@ -290,19 +367,6 @@ fn hours(input: &Input) -> Option<[f64; 2]> {
     const YEARS_10_S: f64 = 315_360_000.0;
     let (start_s, end_s) = input.start_s.zip(input.end_s)?;
     (start_s < end_s && end_s < YEARS_10_S).then_some([start_s / 3600.0, end_s / 3600.0])
-}
-
-/// The capacity, if it is inferred from use.
-fn capacity(inputs: &[Input]) -> Option<Finding> {
-    (Capacity::of(inputs) == Capacity::FromUse).then(|| Finding {
-        weight: Weight::Missing,
-        about: "Capacity inferred from use".to_owned(),
-        said: format!("The log does not record how many processors there were: {MOST_USED} stand for them"),
-        list: Vec::new(),
-        means: "Shares of the capacity are shares of that maximum: the load seems to fill the machines \
-            once, and a replay has no more room than was used; the machines may have been larger",
-        act: None,
-    })
 }
 
 /// What was assumed about rows.
@@ -453,6 +517,41 @@ mod tests {
     }
 
     #[test]
+    fn ends_of_jobs_of_one_task_are_counted_once() {
+        let inputs = [input("job_events", 1, Some(1)), input("task_events", 1, None)];
+        let said = |tasks: u64| {
+            let counts = json!([
+                count("job_events", "entities", 100),
+                count("job_events", "ended while pending", 4),
+                count("task_events", "entities", tasks),
+                count("task_events", "ended while pending", 4),
+            ]);
+            found(&counts, &inputs).remove(0).said
+        };
+        let once = "4 jobs (4.0 % of 100) ended while they waited, for their first attempt or for another one";
+        assert_eq!(said(100), once);
+        assert!(
+            said(101).starts_with("4 ends in `job_events` (4.0 % of 100) and 4 ends in"),
+            "{}",
+            said(101)
+        );
+    }
+
+    #[test]
+    fn names_that_hardly_repeat_are_a_finding() {
+        let inputs = [input("job_events", 1, Some(1)), input("task_events", 1, None)];
+        let said = |names: u64, jobs: u64| {
+            let counts = json!([
+                count("job_events", "distinct logical_job_name", names),
+                count("job_events", "jobs", jobs),
+            ]);
+            found(&counts, &inputs).first().map(|one| one.said.clone())
+        };
+        assert_eq!(said(80, 100).as_deref(), Some("100 jobs have 80 different names"));
+        assert_eq!([said(79, 100), said(99, 99)], [None, None]);
+    }
+
+    #[test]
     fn a_log_with_the_names_that_users_gave_records_names() {
         let inputs = [input("job_events", 1, Some(1)), input("task_events", 1, None)];
         let said = |unnamed: u64| {
@@ -475,13 +574,16 @@ mod tests {
         let counts = json!([
             count("machine_events", "rows", 106),
             count("machine_events", "nulls in cpu_capacity", 105),
+            count("machine_events", "nulls in machine_name", 1),
+            count("machine_events", "machines", 106),
         ]);
         let found = found(&counts, &inputs);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(
             found[0].said,
             "The log does not record how many processors there were: the most processors ever used at \
-            once stand for them"
+            once stand for them. In `machine_events`, 1 row without a name has them, next to the 105 \
+            machines that the log names"
         );
     }
 

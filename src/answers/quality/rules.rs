@@ -3,7 +3,7 @@
 //! In: nothing. Out: names of counts, columns and tables, each with words. Nothing is read here.
 
 use super::Weight;
-use crate::facts::census::AFTER_GAP;
+use crate::facts::census::{AFTER_GAP, FAILED_AT_ONCE};
 use crate::schema::Table;
 
 /// A count that should be 0, or that changes the results of studies.
@@ -20,6 +20,9 @@ pub(super) struct Rule {
     pub noun: &'static str,
     /// The rest of the sentence, after the count.
     pub said: &'static str,
+    /// The same after a number of jobs, if each job is one task and both tables have the same count;
+    /// empty if the tables are said one by one.
+    pub of_jobs: &'static str,
     pub means: &'static str,
     pub act: &'static str,
 }
@@ -29,7 +32,7 @@ pub(crate) const SEE_CLOSED: &str =
     "see how much depends on these attempts: `jobfate account --open-attempts window-end`";
 
 /// The rules, the most important first.
-pub(super) const RULES: [Rule; 11] = [
+pub(super) const RULES: [Rule; 12] = [
     Rule {
         what: "exact duplicates",
         of: "rows",
@@ -38,6 +41,7 @@ pub(super) const RULES: [Rule; 11] = [
         about: "Copies",
         noun: "row",
         said: "the same as another in every column",
+        of_jobs: "",
         means: "Both are kept: a duplicated event changes the sequence of its job or task, and a \
             duplicated window its CPU time",
         act: "See whether two parts hold the same rows: `jobfate verify TRACE` compares their \
@@ -51,6 +55,7 @@ pub(super) const RULES: [Rule; 11] = [
         about: "Events out of order",
         noun: "event",
         said: "that the state of their job or task does not allow",
+        of_jobs: "",
         means: "They are kept unchanged. Where outcomes go by the exact sequence of events, such a job \
             counts as `other`; where they go by the last end, it has that outcome",
         act: "Where `other` is large, compare with `jobfate classify --classes terminal`",
@@ -63,6 +68,7 @@ pub(super) const RULES: [Rule; 11] = [
         about: "SUBMIT lost in a gap",
         noun: "history",
         said: "without a SUBMIT at the start, whose first row is after a gap of the loaded parts",
+        of_jobs: "",
         means: "Their SUBMIT is most likely in the missing parts: when they were submitted and how long they \
             waited is unknown, and they count as left-censored where durations are asked for",
         act: "Load the missing parts",
@@ -75,6 +81,7 @@ pub(super) const RULES: [Rule; 11] = [
         about: "No SUBMIT at the start",
         noun: "history",
         said: "without a SUBMIT at the start, not after a gap of the loaded parts",
+        of_jobs: "",
         means: "They began before the first row, or their SUBMIT is not in the log. Their waits are unknown, and they count as left-censored where durations are asked for",
         act: "",
     },
@@ -86,8 +93,22 @@ pub(super) const RULES: [Rule; 11] = [
         about: "Ended while waiting",
         noun: "end",
         said: "of a job or task that waited, for its first attempt or for another one",
+        of_jobs: "ended while they waited, for their first attempt or for another one",
         means: "The waiting costs no CPU time. Where outcomes go by the exact sequence of events, its job or \
             task counts as `other`; where they go by the last end, as killed or failed",
+        act: "",
+    },
+    Rule {
+        what: FAILED_AT_ONCE,
+        of: "event_type 3",
+        without: "",
+        weight: Weight::Unusual,
+        about: "Failed at the start",
+        noun: "failure",
+        said: "at the instant of the start",
+        of_jobs: "failed at the instant of their start",
+        means: "They ran for no time: they cost no CPU time, make run times of failures short, and have a \
+            large slowdown if they waited",
         act: "",
     },
     Rule {
@@ -98,6 +119,7 @@ pub(super) const RULES: [Rule; 11] = [
         about: "Attempts without an end",
         noun: "attempt",
         said: "without an end in the loaded parts, closed at the end of the job",
+        of_jobs: "",
         means: "Their CPU time is the most that it can have been",
         act: SEE_CLOSED,
     },
@@ -109,6 +131,7 @@ pub(super) const RULES: [Rule; 11] = [
         about: "Still running at the end",
         noun: "attempt",
         said: "open at the end of the window",
+        of_jobs: "",
         means: "Their lengths are censored: distributions say so, and CPU time counts up to the end",
         act: "",
     },
@@ -120,6 +143,7 @@ pub(super) const RULES: [Rule; 11] = [
         about: "Overlapping usage",
         noun: "usage window",
         said: "that begin before an earlier one of the same task has ended",
+        of_jobs: "",
         means: "Each counts with its whole length, so measured CPU time holds the overlap twice",
         act: "",
     },
@@ -131,6 +155,7 @@ pub(super) const RULES: [Rule; 11] = [
         about: "Usage of unknown tasks",
         noun: "usage window",
         said: "of a task without any event in the loaded parts",
+        of_jobs: "",
         means: "Their CPU time is reported separately, outside of attempts, and belongs to no outcome",
         act: "",
     },
@@ -142,6 +167,7 @@ pub(super) const RULES: [Rule; 11] = [
         about: "Usage without time",
         noun: "usage window",
         said: "that end when they begin, or before",
+        of_jobs: "",
         means: "They add no CPU time",
         act: "",
     },
@@ -153,6 +179,7 @@ pub(super) const RULES: [Rule; 11] = [
         about: "Unknown machines",
         noun: "machine",
         said: "on which something ran, and which `machine_events` does not have",
+        of_jobs: "",
         means: "Capacity is without them, so utilisation can be above what it was",
         act: "",
     },
@@ -188,6 +215,12 @@ pub(super) const NULLS: [(&str, &str); 8] = [
     ("scheduling_class", "Groups by class are without them"),
     ("machine_id", "Their machines are unknown"),
 ];
+
+/// Names of jobs are almost unique if there are at least this many per job.
+pub(super) const NAMES_PER_JOB: f64 = 0.8;
+
+/// The fewest jobs of which that is said.
+pub(super) const NAMED_JOBS_MIN: u64 = 100;
 
 /// What tables are needed for; a table that no study reads is not reported as missing.
 pub(super) const NEEDED_FOR: [(Table, &str); 4] = [
