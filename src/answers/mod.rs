@@ -120,7 +120,7 @@ pub static STUDIES: [Study; 14] = [
         topic: &Topic {
             file: "load.html",
             title: "Load over time",
-            question: "How much of the cluster was requested, used and waited for, and when?",
+            question: "How busy was the cluster, how much waited, and when?",
             if_cut: "use and waits of other hours are missing",
         },
         results: &[load::KIND],

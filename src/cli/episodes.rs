@@ -22,6 +22,10 @@ const EXAMPLES: &str = "Examples:\n  jobfate episodes --lake cluster\n  jobfate 
 /// after; machines that left; and what else stands out then. JSON and --out also hold a row for each
 /// kind of event and for each interval.
 ///
+/// Days are compared as well: one stands out if it has at least 1.5 times the events of the median
+/// day, and is above it by more than five times the median distance of days from it. At least seven
+/// days must be known in full. JSON also holds the longest queue, if it is at least twice the mean.
+///
 /// Memory: 100 MB, 100 bytes for each row of the tables of events in the lake's largest bucket, and
 /// 80 bytes for each interval, per thread.
 #[derive(Args, Debug)]

@@ -26,7 +26,7 @@ use super::FactError;
 use super::events::{self, Event, Histories, i32_column, i64_column};
 use super::jobs::{SEQUENCE_OUTCOMES, by_sequence};
 use super::tasks::{closed, open_since};
-use super::window::{JobEnds, Windows};
+use super::window::{JobEnds, Windows, gaps_us};
 use crate::lake::Lake;
 use crate::schema::{Column, EventType, ROW_ID, Table};
 use crate::units::micros_to_seconds;
@@ -181,6 +181,9 @@ fn tally(
         Table::JobEvents | Table::TaskEvents => {
             let histories = Histories::of(table, &batches);
             count_histories(&mut tally, &histories);
+            let all = 0..histories.len();
+            let firsts = all.filter_map(|entity| histories.events(entity).first());
+            count_after_gap(&mut tally, &gaps_us(lake, table), firsts);
             if table == Table::JobEvents {
                 known.job_ends = JobEnds::of_histories(&histories);
             } else {
@@ -333,6 +336,15 @@ fn count_history(tally: &mut Tally, events: &[Event]) {
             .count();
         tally.add("ties after time 0", late as u64);
     }
+    let at_once = |pair: &&[Event]| {
+        let [start, end] = [pair[0], pair[1]];
+        start.time_us == end.time_us
+            && [start.event_type, end.event_type] == [EventType::Schedule, EventType::Fail]
+    };
+    let failed = events.windows(2).filter(at_once).count();
+    if 0 < failed {
+        tally.add(FAILED_AT_ONCE, failed as u64);
+    }
     let mut state = State::Unsubmitted;
     for (idx, event) in events.iter().enumerate() {
         let (next, is_legal) = state.after(event.event_type);
@@ -353,6 +365,30 @@ fn count_history(tally: &mut Tally, events: &[Event]) {
             _ => next,
         };
     }
+}
+
+/// FAIL at the instant of the SCHEDULE before it: the attempt ran for no time. No count if there is none.
+pub const FAILED_AT_ONCE: &str = "failed at the start";
+
+/// Histories without a SUBMIT at the start whose first row is not before the end of a gap between
+/// loaded parts: the SUBMIT may be in the gap. A part of `first event is not SUBMIT`.
+///
+/// ```text
+///  part 13 |   14   | 15
+///          |  hole  |  SCHEDULE ····   not SUBMIT, and the first row is after the hole
+/// ```
+pub const AFTER_GAP: &str = "first event is not SUBMIT, after a gap";
+
+/// Counts them if the table has a gap; `gaps` in order, µs, and the first event of each history.
+fn count_after_gap<'a>(
+    tally: &mut Tally,
+    gaps: &[[i64; 2]],
+    firsts: impl Iterator<Item = &'a Event>,
+) {
+    let Some([_, until_us]) = gaps.first() else { return };
+    let is_lost =
+        |event: &&Event| event.event_type != EventType::Submit && *until_us <= event.time_us;
+    tally.add(AFTER_GAP, firsts.filter(is_lost).count() as u64);
 }
 
 /// Running time of attempts without an end event, closed with their job.
@@ -433,6 +469,41 @@ mod tests {
         let mut tally = Tally::default();
         count_history(&mut tally, &events);
         assert_eq!(tally.counts.get(name).copied().unwrap_or(0), expected, "{sequence}: {name}");
+    }
+
+    #[test]
+    fn a_failure_at_the_start_is_at_the_instant_of_the_schedule() {
+        use EventType::{Fail, Kill, Schedule, Submit};
+        let count = |events: &[(i64, EventType)]| {
+            let event = |&(time_us, event_type)| Event { time_us, row_id: 0, event_type, row: 0 };
+            let mut tally = Tally::default();
+            count_history(&mut tally, &events.iter().map(event).collect::<Vec<Event>>());
+            tally.counts.get(FAILED_AT_ONCE).copied()
+        };
+        let twice = [(1, Submit), (5, Schedule), (5, Fail), (5, Submit), (7, Schedule), (7, Fail)];
+        assert_eq!(count(&twice), Some(2));
+        assert_eq!(count(&[(1, Submit), (5, Schedule), (6, Fail)]), None);
+        assert_eq!(count(&[(5, Submit), (5, Fail)]), None, "it never started");
+        assert_eq!(count(&[(1, Submit), (5, Schedule), (5, Kill)]), None);
+    }
+
+    #[test]
+    fn a_submit_is_lost_in_a_gap_only_if_all_rows_are_after_it() {
+        //  hours        0 ··· 2 |  gap  | 5 ···
+        //  task 0       1           5          first row before the gap
+        //  task 1                       5      SCHEDULE after it: the SUBMIT is missing
+        //  task 2                       6      SUBMIT after it
+        let firsts = [(1, EventType::Schedule), (5, EventType::Schedule), (6, EventType::Submit)];
+        let firsts =
+            firsts.map(|(time_us, event_type)| Event { time_us, row_id: 0, event_type, row: 0 });
+        let count = |gaps: &[[i64; 2]]| {
+            let mut tally = Tally::default();
+            count_after_gap(&mut tally, gaps, firsts.iter());
+            tally.counts.get(AFTER_GAP).copied()
+        };
+        assert_eq!(count(&[[2, 5]]), Some(1));
+        assert_eq!(count(&[[2, 6]]), Some(0));
+        assert_eq!(count(&[]), None, "no count without a gap");
     }
 
     #[test]

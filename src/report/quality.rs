@@ -21,9 +21,11 @@ use crate::answers::verify::VerifyAnswer;
 use crate::charts::{Chart, GanttChart, GanttSpan, Tone, svg_of};
 use crate::digits::{counted, grouped, unit_of_time};
 use crate::lake::Gap;
+use crate::notation::listed;
 use crate::results::Stored;
 use crate::results::envelope::Input;
 use crate::results::kind::{Kind, Pages};
+use crate::results::scope;
 use crate::schema::{Source, Table};
 
 /// What the page is made of.
@@ -171,7 +173,20 @@ fn published(verified: &Verified) -> String {
     let differing = verified.checks.iter().filter(|check| !check.is_ok()).count() as u64;
     match (all, differing) {
         (0, _) => "There are no published counts to compare with.".to_owned(),
-        (_, 0) => format!("All {} published counts of whole tables agree.", grouped(all)),
+        (_, 0) => {
+            let mut tables: Vec<String> = Vec::new();
+            for check in &verified.checks {
+                let name = format!("`{}`", check.table);
+                if !tables.contains(&name) {
+                    tables.push(name);
+                }
+            }
+            format!(
+                "All {} published counts of whole tables agree: those of {}, marked below.",
+                grouped(all),
+                listed(&tables)
+            )
+        }
         _ => format!("{} of {} differ.", grouped(differing), counted(all, "published count")),
     }
 }
@@ -313,6 +328,12 @@ fn of_studies(all: &[Stored]) -> Vec<String> {
 /// What the state of the lake means for each study.
 fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
     let (assumed, cut) = (Assumed::of(all), complete_from(all));
+    let parts: Vec<(&str, String)> =
+        lake.inputs.iter().filter(|own| !lake.is_whole(&own.table)).map(extent_of).collect();
+    // Said once above the table.
+    let in_part = |scope: String| {
+        parts.iter().fold(scope, |scope, (_, extent)| scope.replace(extent.as_str(), "in part"))
+    };
     let row = |topic: &'static Topic| {
         let results = shown(topic, all);
         if results.is_empty() || topic == own {
@@ -338,12 +359,10 @@ fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
         let is_whole = has_all && cut.is_none();
         let state = Cell::name(if is_whole && open.is_none() { "whole" } else { "in part" });
         let open = open.map_or_else(String::new, |why| format!(". Not answered: {why}"));
-        let cut = cut.as_ref().map_or_else(String::new, |when| {
-            format!("; complete only from {when} on: of earlier jobs, only those that waited or ran long")
-        });
         let means = Some(topic.if_cut).filter(|means| !has_all && !means.is_empty());
         let means = means.map_or_else(String::new, |means| format!("; {means}"));
-        let from = Cell::name(&format!("{scope}{means}{cut}{}", open.replace('`', "")));
+        let scope = in_part(scope);
+        let from = Cell::name(&format!("{scope}{means}{}", open.replace('`', "")));
         Some(vec![Cell::link(topic.title, topic.file), state, from])
     };
     let rows: Vec<Vec<Cell>> = list::topics().into_iter().filter_map(row).collect();
@@ -351,10 +370,25 @@ fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
         return String::new();
     }
     let header = ["study", "answered", "from what, or why not"].map(str::to_owned);
+    let mut all: Vec<String> =
+        parts.iter().map(|(table, extent)| format!("Of `{table}`: {extent}")).collect();
+    all.extend(cut.map(|when| {
+        format!(
+            "All studies are complete only from {when} on: of earlier jobs, the log has only those that \
+            waited or ran long"
+        )
+    }));
+    let above = all.iter().map(|said| format!("<p class=\"source\">{}.</p>\n", sentence(said)));
     format!(
-        "<h2>What it means for each study</h2>\n{}",
+        "<h2>What it means for each study</h2>\n{}{}",
+        above.collect::<String>(),
         html::table("Studies of this report", &header, &rows)
     )
+}
+
+/// How much of a table is loaded, as the scopes of studies have it.
+fn extent_of(input: &Input) -> (&str, String) {
+    (&input.table, scope::extent(input))
 }
 
 /// Why a part of a result, or the question of its study, is not answered.

@@ -32,7 +32,7 @@ pub mod marks;
 pub mod missing;
 mod points;
 pub mod rows;
-mod scope;
+pub(crate) mod scope;
 pub mod shares;
 pub mod store;
 mod stored;

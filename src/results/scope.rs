@@ -92,7 +92,7 @@ fn drawn(settings: &Value) -> Option<String> {
 }
 
 /// How much of a table there is: `17 of 500 parts, 25.0 hours`.
-fn extent(input: &Input) -> String {
+pub(crate) fn extent(input: &Input) -> String {
     let parts = match (input.part_count, input.parts_of) {
         _ if input.remarks.contains_key(JOINED_SAMPLE) => "a sample".to_owned(),
         (Some(has), Some(of)) if has == of => "all".to_owned(),

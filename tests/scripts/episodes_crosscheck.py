@@ -16,11 +16,13 @@ import glob
 import gzip
 import json
 import re
+import statistics
 import sys
 
 KINDS = ["jobs submitted", "tasks failed", "tasks killed", "tasks evicted", "tasks lost", "machines left"]
 OF_TYPE = {2: "tasks evicted", 3: "tasks failed", 5: "tasks killed", 6: "tasks lost"}
 MICROS = 1_000_000
+DAY = 86_400 * MICROS
 
 
 def parts(folder):
@@ -176,6 +178,31 @@ def main():
             first_of = min(number(text) for text, times in names.items() if times == most)
             same(f"{name}: {column}", row[column], first_of)
             same(f"{name}: its share", row[column.removesuffix("_id") + "_share"], most / len(own))
+    days = []
+    for kind in KINDS if DAY % length == 0 else []:
+        counts = collections.Counter(event[1] // DAY for event in by_kind[kind])
+        covered = lambda day: sum(common([day * DAY, (day + 1) * DAY], span) for span in known[kind])
+        whole = [day for day in range(start // DAY, end // DAY + 1) if by_kind[kind] and covered(day) == DAY]
+        if len(whole) < 7:
+            continue
+        median = statistics.median(counts[day] for day in whole)
+        spread = statistics.median(abs(counts[day] - median) for day in whole)
+        for day in whole:
+            if counts[day] >= max(answer["least"], 1.5 * median) and counts[day] > median + 5 * spread:
+                days.append((day, KINDS.index(kind), counts[day], median, len(whole)))
+    days.sort()
+    same("number of days", len(answer.get("days", [])), len(days))
+    for row, (day, kind, count, median, whole) in zip(answer.get("days", []), days):
+        name = f"day {day}, {KINDS[kind]}"
+        same(f"{name}: start", row["start_s"], float(day * DAY / MICROS))
+        same(f"{name}: what", row["what"], KINDS[kind])
+        same(f"{name}: count", row["count"], count)
+        same(f"{name}: median", row["median_day"], float(median))
+        same(f"{name}: days", row["known_days"], whole)
+        own = [event for event in by_kind[KINDS[kind]] if event[1] // DAY == day]
+        users = collections.Counter(event[3] for event in own if event[3])
+        if users:
+            same(f"{name}: user", row["user_share"], max(users.values()) / len(own))
     print("\n".join(wrong[:20]))
     print(f"compared {compared} values, {len(wrong)} differ; {len(episodes)} episodes")
     sys.exit(1 if wrong else 0)

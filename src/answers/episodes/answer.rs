@@ -3,12 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::surges::{DayRow, LongQueue, day_lines, day_names};
+use super::when::{intervals, per_interval, when};
 use crate::answers::sentences::{capital, percent, short};
-use crate::charts::DAYS_FROM_S;
-use crate::digits::{
-    counted, grouped, grouped_decimal, instant, is_date, lasting, on_day, six_digits, three_digits,
-    utc,
-};
+use crate::digits::{counted, grouped, six_digits, three_digits};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::studies::episodes::What;
@@ -29,6 +27,13 @@ pub struct EpisodesAnswer {
     pub rows: TableRows<EpisodeRow>,
     /// A row for each kind of event.
     pub kinds: TableRows<OfKind>,
+    /// The largest days of each kind of those with far more than the median day, in the order of their
+    /// time; none in results of older versions.
+    #[serde(skip_serializing_if = "TableRows::is_empty")]
+    pub days: TableRows<DayRow>,
+    /// The longest queue, if it is far longer than usual.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<LongQueue>,
     /// The intervals.
     pub by_interval: TableRows<Value>,
     /// The numerator and denominator of each share.
@@ -73,6 +78,14 @@ pub struct EpisodeRow {
     pub reason: Option<String>,
     /// Its part.
     pub reason_share: Option<f64>,
+    /// Attempts that ended so; `None` in results of older versions.
+    pub attempts: Option<u64>,
+    /// Those of them that ended within 10 s of their start.
+    pub attempts_under_10_s: Option<u64>,
+    /// Machines on which they ran.
+    pub machines: Option<u64>,
+    /// Events of tasks that waited.
+    pub were_waiting: Option<u64>,
     /// Tasks that ran in the interval before, the mean.
     pub running_before: Option<f64>,
     /// The same in the interval after.
@@ -117,58 +130,9 @@ const LEADS: f64 = 0.05;
 /// The same from which on an episode is a finding about the whole log.
 const STRIKES: f64 = 0.5;
 
-/// An instant in words.
-fn at(at_s: f64) -> String {
-    match at_s {
-        date if is_date(date) => instant(date),
-        late if DAYS_FROM_S <= late => format!("{} of the trace", on_day(late, true)),
-        early => format!("hour {} of the trace", grouped_decimal(early / 3600.0, 4)),
-    }
-}
-
-/// When, in words: how long from when on if all events are close together, otherwise from when to
-/// when.
-fn when(row: &EpisodeRow) -> String {
-    let span = row.first_at_s.zip(row.last_at_s);
-    match span.filter(|(first, last)| 2.0 * (last - first) < row.end_s - row.start_s) {
-        Some((first, last)) if last <= first => format!("at {}", at(first)),
-        Some((first, last)) => format!("within {} from {} on", lasting(last - first), at(first)),
-        None => from_to(row),
-    }
-}
-
-/// From when to when, in words; with seconds if these are not whole minutes.
-fn from_to(row: &EpisodeRow) -> String {
-    let are_whole = |per: f64| [row.start_s, row.end_s].iter().all(|at_s| at_s % per == 0.0);
-    if !is_date(row.start_s) {
-        if DAYS_FROM_S <= row.start_s {
-            let [from, to] = [row.start_s, row.end_s].map(|at_s| on_day(at_s, !are_whole(60.0)));
-            return format!("from {from} to {to} of the trace");
-        }
-        // Hundredths of an hour are 36 s.
-        let decimals = if row.end_s - row.start_s < 72.0 { 4 } else { 2 };
-        let hours = |at_s: f64| grouped_decimal(at_s / 3600.0, decimals);
-        return format!("in hours {} to {} of the trace", hours(row.start_s), hours(row.end_s));
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "after 1970")]
-    let [from, to] = [row.start_s, row.end_s].map(|at_s| utc(at_s as u64));
-    let end = if are_whole(60.0) { 16 } else { from.len() };
-    let to = if from[..10] == to[..10] { &to[11..end] } else { &to[..end] };
-    format!("from {} to {to} UTC", &from[..end])
-}
-
 /// `5 times the mean`.
 pub(super) fn times_words(times: u64) -> String {
     if times == 1 { "the mean".to_owned() } else { format!("{} times the mean", grouped(times)) }
-}
-
-/// Intervals of this length in words: `hours`, `intervals of 10 min`.
-fn intervals(count: u64, length_s: f64) -> String {
-    match length_s {
-        3600.0 => counted(count, "hour"),
-        86_400.0 => counted(count, "day"),
-        other => format!("{} of {}", counted(count, "interval"), lasting(other)),
-    }
 }
 
 impl EpisodeRow {
@@ -196,6 +160,34 @@ impl EpisodeRow {
         if of.is_empty() { String::new() } else { format!(", {}", of.join(", ")) }
     }
 
+    /// How long the attempts had run and on how many machines, if most hardly ran or if they failed;
+    /// and that most of the tasks waited. As further clauses.
+    fn ran(&self) -> String {
+        let attempts = self.attempts.unwrap_or(0);
+        let machines = self.machines.filter(|machines| 0 < *machines);
+        let machines = machines.map(|machines| counted(machines, "machine"));
+        let quick = self.attempts_under_10_s.filter(|quick| 0 < attempts && attempts <= 2 * quick);
+        let is_failed = self.what == What::Failed.name();
+        let ran = match (quick, machines) {
+            (Some(quick), machines) => {
+                let on = machines.map_or_else(String::new, |machines| format!(", on {machines}"));
+                let of = if quick == attempts {
+                    format!("all {} attempts", grouped(attempts))
+                } else {
+                    format!("{} of {}", grouped(quick), counted(attempts, "attempt"))
+                };
+                format!("; {of} ran for less than 10 s{on}")
+            }
+            (None, Some(machines)) if is_failed => format!("; they ran on {machines}"),
+            _ => String::new(),
+        };
+        let waited = self.were_waiting.filter(|waited| 0 < *waited && self.count <= 2 * waited);
+        let waited = waited.map_or_else(String::new, |waited| {
+            format!("; {} of them still waited", grouped(waited))
+        });
+        format!("{ran}{waited}")
+    }
+
     /// What running and waiting tasks did, if they changed.
     fn then(&self) -> Option<String> {
         let change = |what: &str, before: Option<f64>, after: Option<f64>| {
@@ -214,11 +206,13 @@ impl EpisodeRow {
 }
 
 impl EpisodeRow {
-    /// `22.2 %, 7.88 times the mean`: its part of all events of the kind, and of the mean.
-    fn amount(&self) -> Option<String> {
+    /// `22.2 %; per hour 7.88 times the mean`: its part of all events of the kind, and how many it has
+    /// per interval.
+    fn amount(&self, interval_s: f64) -> Option<String> {
         let share = percent(self.share?);
-        let times =
-            self.times_the_mean.map(|times| format!(", {} times the mean", three_digits(times)));
+        let times = self.times_the_mean.map(|times| {
+            format!("; per {} {} times the mean", per_interval(interval_s), three_digits(times))
+        });
         Some(format!("{share}{}", times.unwrap_or_default()))
     }
 
@@ -236,21 +230,22 @@ impl OfKind {
     }
 
     /// Its largest episode in a sentence that begins with the kind.
-    fn line(&self, largest: &EpisodeRow) -> Option<String> {
+    fn line(&self, largest: &EpisodeRow, interval_s: f64) -> Option<String> {
         let in_all = self.in_all().map_or_else(String::new, |all| format!("; in all, {all}"));
         Some(format!(
-            "{}: {} of {} ({}) {}{}{in_all}",
+            "{}: {} of {} ({}) {}{}{}{in_all}",
             capital(&self.what),
             grouped(largest.count),
             grouped(self.count),
-            largest.amount()?,
+            largest.amount(interval_s)?,
             when(largest),
             largest.who(),
+            largest.ran(),
         ))
     }
 
     /// The same as the first sentences, with what the cluster did.
-    fn lead(&self, largest: &EpisodeRow) -> Option<String> {
+    fn lead(&self, largest: &EpisodeRow, interval_s: f64) -> Option<String> {
         let (noun, of) = nouns(self);
         let then = largest.then().map_or_else(String::new, |said| format!("; {said}"));
         let in_all = self.in_episodes_share.filter(|_| 1 < self.episodes);
@@ -264,12 +259,13 @@ impl OfKind {
             format!(". At the same time far more than usual: {}", largest.together_with)
         };
         Some(format!(
-            "{} of {}{of} ({}) happened {}{}{then}{in_all}{with}",
+            "{} of {}{of} ({}) happened {}{}{}{then}{in_all}{with}",
             grouped(largest.count),
             counted(self.count, noun),
-            largest.amount()?,
+            largest.amount(interval_s)?,
             when(largest),
             largest.who(),
+            largest.ran(),
         ))
     }
 }
@@ -280,7 +276,8 @@ impl EpisodesAnswer {
     pub(crate) fn sentence(&self) -> Option<String> {
         let kinds: Vec<OfKind> = self.kinds.iter().filter(|kind| 0 < kind.episodes).collect();
         if kinds.is_empty() {
-            return Some(self.nothing_stands_out());
+            let all = std::iter::once(self.nothing_stands_out()).chain(self.surges());
+            return Some(all.collect::<Vec<String>>().join(". "));
         }
         let rows: Vec<EpisodeRow> = self.rows.iter().collect();
         let own = kinds.iter().filter_map(|kind| Some((kind, largest(&rows, &kind.what)?)));
@@ -295,13 +292,20 @@ impl EpisodesAnswer {
                 .then(one.1.share.unwrap_or(0.0).total_cmp(&other.1.share.unwrap_or(0.0)))
         });
         let first = match lead {
-            Some((kind, row)) => kind.lead(row)?,
+            Some((kind, row)) => kind.lead(row, self.interval_s)?,
             None => format!("No episode has {} or more of all events of its kind", percent(LEADS)),
         };
         let lead = lead.map(|(kind, _)| kind.what.as_str());
         let others = all.iter().filter(|(kind, _)| Some(kind.what.as_str()) != lead);
-        let others = others.filter_map(|(kind, row)| kind.line(row));
-        Some(std::iter::once(first).chain(others).collect::<Vec<String>>().join(". "))
+        let others = others.filter_map(|(kind, row)| kind.line(row, self.interval_s));
+        let all = std::iter::once(first).chain(others).chain(self.surges());
+        Some(all.collect::<Vec<String>>().join(". "))
+    }
+
+    /// The sentences about days and about the longest queue.
+    fn surges(&self) -> impl Iterator<Item = String> {
+        let days: Vec<DayRow> = self.days.iter().collect();
+        day_lines(&days).into_iter().chain(self.queue.as_ref().map(LongQueue::line))
     }
 
     /// The sentences if an episode has half of all events of its kind or more.
@@ -317,7 +321,9 @@ impl EpisodesAnswer {
         let meaning = "each such event, also of a task that waited or whose start is not recorded: these \
             can be more than the attempts that ended so";
         let names = Some(there.join(", ")).filter(|names| !names.is_empty());
-        names.map(|names| (names, meaning.to_owned())).into_iter().collect()
+        let names = names.map(|names| (names, meaning.to_owned()));
+        let days = Some(day_names()).filter(|_| !self.days.is_empty());
+        names.into_iter().chain(days).collect()
     }
 
     /// That no interval has far more than usual.
@@ -327,8 +333,10 @@ impl EpisodesAnswer {
             [only] => format!(". Only {} are recorded", only.what),
             _ => String::new(),
         };
+        let is_all = self.days.is_empty() && self.queue.is_none();
+        let what = if is_all { "Nothing" } else { "No single interval" };
         format!(
-            "Nothing stands out: of {}, none has more than {} of any kind of event, and at \
+            "{what} stands out: of {}, none has more than {} of any kind of event, and at \
             least {}{only}",
             intervals(known.unwrap_or(self.intervals), self.interval_s),
             times_words(self.times),
@@ -396,11 +404,11 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "970 of 1,000 failures of tasks (97.0 %, 37.3 times the mean) happened from 2017-01-01 00:00 to \
+            "970 of 1,000 failures of tasks (97.0 %; per hour 37.3 times the mean) happened from 2017-01-01 00:00 to \
             02:00 UTC, all in tasks of user honbu, 75.0 % in jobs that ended as FAILED; running tasks fell \
             from 85 to 31. The 2 episodes of failures hold 98.2 % of them. At the same time far more than usual: jobs \
-            submitted. Jobs submitted: 900 of 900 (100.0 %, 77 times the mean) from 2016-12-31 02:00 to \
-            03:00 UTC, 90.0 % by user honbu. Tasks killed: 395 of 468 (84.4 %, 30.3 times the mean) within \
+            submitted. Jobs submitted: 900 of 900 (100.0 %; per hour 77 times the mean) from 2016-12-31 02:00 to \
+            03:00 UTC, 90.0 % by user honbu. Tasks killed: 395 of 468 (84.4 %; per hour 30.3 times the mean) within \
             67 s from 2016-12-31 04:01:00 UTC on, all in tasks of user honbu"
         );
         let names = answer.names();
@@ -430,25 +438,35 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "No episode has 5.0 % or more of all events of its kind. Tasks failed: 36 of 1,870 (1.9 %, \
-            7.86 times the mean) from 122 d 23:00 to 123 d 01:00 of the trace; in all, 10.9 % in 11 episodes"
+            "No episode has 5.0 % or more of all events of its kind. Tasks failed: 36 of 1,870 (1.9 %; \
+            per hour 7.86 times the mean) from 122 d 23:00 to 123 d 01:00 of the trace; in all, 10.9 % in 11 episodes"
         );
     }
 
     #[test]
-    fn the_time_of_an_episode_is_as_exact_as_its_events() {
-        let row = EpisodeRow { start_s: 28_200.0, end_s: 28_800.0, ..EpisodeRow::default() };
-        assert_eq!(when(&row), "in hours 7.83 to 8.00 of the trace");
-        let at = |first_at_s, last_at_s| EpisodeRow {
-            first_at_s: Some(first_at_s),
-            last_at_s: Some(last_at_s),
-            ..row.clone()
+    fn attempts_that_hardly_ran_and_tasks_that_waited_are_told() {
+        let row = |what: &str, [attempts, quick, machines, waited]: [u64; 4]| EpisodeRow {
+            what: what.to_owned(),
+            count: 100,
+            attempts: Some(attempts),
+            attempts_under_10_s: Some(quick),
+            machines: Some(machines),
+            were_waiting: Some(waited),
+            ..EpisodeRow::default()
         };
-        assert_eq!(when(&at(28_210.0, 28_790.0)), "in hours 7.83 to 8.00 of the trace");
-        assert_eq!(when(&at(28_260.0, 28_350.0)), "within 90 s from hour 7.8500 of the trace on");
-        assert_eq!(when(&at(28_260.0, 28_260.0)), "at hour 7.8500 of the trace");
-        assert_eq!(super::at(2_237_405.0), "25 d 21:30:05 of the trace");
-        let row = EpisodeRow { start_s: 1_483_228_830.0, end_s: 1_483_228_840.0, ..row };
-        assert_eq!(when(&row), "from 2017-01-01 00:00:30 to 00:00:40 UTC");
+        let said = |what, numbers| row(what, numbers).ran();
+        let failed = "tasks failed";
+        assert_eq!(
+            said(failed, [90, 45, 52, 0]),
+            "; 45 of 90 attempts ran for less than 10 s, on 52 machines"
+        );
+        assert_eq!(said(failed, [90, 44, 1, 0]), "; they ran on 1 machine");
+        assert_eq!(said("tasks killed", [90, 44, 1, 49]), "");
+        assert_eq!(
+            said("tasks killed", [50, 50, 0, 50]),
+            "; all 50 attempts ran for less than 10 s; 50 of them still waited"
+        );
+        assert_eq!(said("tasks killed", [0, 0, 0, 100]), "; 100 of them still waited");
+        assert_eq!(EpisodeRow::default().ran(), "", "a result of an older version");
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::answer::times_words;
 use super::seen::Seen;
+use super::when::per_interval;
 use crate::answers::sentences::capital;
 use crate::charts::{
     Chart, DAYS_OF_SPAN, DAYS_OF_TRACE, Line, LineChart, PanelChart, Scale, Stroke, Tone, over_span,
@@ -203,11 +204,13 @@ impl<'a> Drawing<'a> {
                     all if all == some => of_all,
                     part => format!("{} of {of_all}", grouped(part as u64)),
                 };
-                let largest = match rule.most {
-                    1 => "largest".to_owned(),
-                    most => format!("{} largest", grouped(most as u64)),
+                let are_all_shown = found.all.iter().all(|all| all.len() <= rule.most);
+                let rings = match rule.most {
+                    _ if are_all_shown => "the episodes".to_owned(),
+                    1 => "the largest of each kind".to_owned(),
+                    most => format!("the {} largest of each kind", grouped(most as u64)),
                 };
-                (of_all, format!(" Rings: the {largest} of each kind."))
+                (of_all, format!(" Rings: {rings}."))
             }
         };
         let late = if 0.0 < self.since_s && !is_date(self.since_s) {
@@ -227,15 +230,6 @@ impl<'a> Drawing<'a> {
 /// The episodes of a kind that are shown.
 fn episodes_of(found: &Seen, what: What) -> impl Iterator<Item = &Episode> {
     found.shown.iter().map(|(one, _)| one).filter(move |one| one.what == what)
-}
-
-/// `hour`, `day`, or the length.
-fn per_interval(length_s: f64) -> String {
-    match length_s {
-        3600.0 => "hour".to_owned(),
-        86_400.0 => "day".to_owned(),
-        other => lasting(other),
-    }
 }
 
 /// What is counted, for an axis below a title that says what happened.

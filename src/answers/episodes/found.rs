@@ -18,7 +18,7 @@ use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::results::store::{Answer, Files};
 use crate::schema::Table;
-use crate::studies::episodes::{Asked, Episode, What, Who, count, who};
+use crate::studies::episodes::{Asked, Days, Episode, Queue, What, Who, count, who};
 use crate::studies::first_end::FirstEnd;
 use crate::units::micros_to_seconds;
 
@@ -57,13 +57,18 @@ pub fn episodes(lake: &Lake, windows: Windows, plan: &EpisodesPlan) -> Result<Ep
     }
     let counts = count(lake, windows, asked)?;
     let all = What::ALL.map(|what| plan.rule().episodes(&counts, what));
-    let mut chosen: Vec<Episode> =
-        all.iter().flat_map(|episodes| largest(episodes, plan.most)).collect();
-    chosen.sort_by_key(|one| (one.first, one.what as usize));
-    let persons = who(lake, windows, &counts.asked, &chosen)?;
-    let shown: Vec<(Episode, Who)> = chosen.into_iter().zip(persons).collect();
+    let days = What::ALL.map(|what| Days::of(&counts, what, plan.rule()));
     let waits = assumed_waits(lake, WaitsOf::Attempts(counts.attempts));
     let knows_waits = waits.as_ref().is_none_or(|waits| !waits.of_all);
+    let queue = Queue::of(&counts, plan.least).filter(|_| knows_waits);
+    let chosen = chosen(all.iter().map(Vec::as_slice), plan.most);
+    let chosen_days = self::chosen(days.iter().map(|days| days.found.as_slice()), plan.most);
+    let both = [chosen.as_slice(), &chosen_days].concat();
+    let asking = (both.as_slice(), queue.map(|queue| queue.last));
+    let found = who(lake, windows, &counts.asked, asking)?;
+    let mut persons = both.into_iter().zip(found.episodes);
+    let shown: Vec<(Episode, Who)> = persons.by_ref().take(chosen.len()).collect();
+    let shown_days: Vec<(Episode, Who)> = persons.collect();
     let whole_from = first_end.map(|first| first.instant());
     let gaps = lake.gaps();
     let missing = |tables: &[Table]| Missing::of(&gaps, tables).whole_from(whole_from.clone());
@@ -73,11 +78,23 @@ pub fn episodes(lake: &Lake, windows: Windows, plan: &EpisodesPlan) -> Result<Ep
         knows_waits,
         all,
         shown,
+        days,
+        shown_days,
+        queue,
+        queue_us: found.queue_us,
+        queue_all_us: found.queue_all_us,
         missing: missing(&[Table::JobEvents, Table::TaskEvents]),
         missing_of_whole: missing(&[Table::JobEvents, Table::MachineEvents]),
     };
     let table = table::episodes(&seen);
     Ok(Episodes { seen, assumed: waits.map(|waits| waits.note), table })
+}
+
+/// The largest episodes of each kind, in the order of their time.
+fn chosen<'a>(all: impl Iterator<Item = &'a [Episode]>, most: usize) -> Vec<Episode> {
+    let mut chosen: Vec<Episode> = all.flat_map(|episodes| largest(episodes, most)).collect();
+    chosen.sort_by_key(|one| (one.first, one.what as usize));
+    chosen
 }
 
 /// The episodes with most events; of several with as many, the first.
@@ -100,6 +117,8 @@ impl Episodes {
             least: plan.least,
             rows: TableRows::of(&self.table),
             kinds: TableRows::of(&table::kinds(&self.seen)),
+            days: TableRows::of(&table::days(&self.seen)),
+            queue: table::queue(&self.seen),
             by_interval: TableRows::of(&table::intervals(&self.seen)),
             terms: Terms::of(&SHARES),
             nothing: is_empty.then(|| NOTHING.to_owned()),
@@ -124,6 +143,9 @@ impl Found for Episodes {
 
     fn put_details(&self, files: &mut Files) -> Result<()> {
         files.table("episodes-kinds", &table::kinds(&self.seen))?;
+        if !self.seen.shown_days.is_empty() {
+            files.table("episodes-days", &table::days(&self.seen))?;
+        }
         files.table("episodes-intervals", &table::intervals(&self.seen))
     }
 

@@ -9,7 +9,9 @@ mod found;
 mod plan;
 mod seen;
 mod step;
+mod surges;
 mod table;
+mod when;
 
 use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
@@ -19,11 +21,13 @@ pub use answer::{EpisodeRow, EpisodesAnswer, OfKind};
 pub use found::{Episodes, episodes};
 pub use plan::EpisodesPlan;
 pub(crate) use step::STEP;
+pub use surges::{DayRow, LongQueue};
 
 /// The result.
 pub const KIND: Kind<'static> = Kind {
     captions: &[
         ("episodes", "Episodes"),
+        ("episodes-days", "Days with far more than the median day"),
         ("episodes-kinds", "How much of it fell into episodes"),
         ("episodes-intervals", "All intervals"),
     ],
@@ -36,11 +40,16 @@ pub const KIND: Kind<'static> = Kind {
 };
 
 /// The shares of the answer.
-pub const SHARES: [Share; 6] = [
+pub const SHARES: [Share; 7] = [
     share("share", "count", "events of the same kind in the time that is known"),
     share("user_share", "events of the user in the episode", "count"),
     share("job_share", "events of the job in the episode", "count"),
     share("machine_share", "attempts on the machine that ended so in the episode", "count"),
     share("reason_share", "events of jobs that ended for the reason in the episode", "count"),
+    share(
+        "queue_user_share",
+        "time waited by tasks of the user in the longest queue",
+        "that of all tasks",
+    ),
     share("in_episodes_share", "events in all episodes of the kind", "events of the kind"),
 ];

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use arrow::record_batch::RecordBatch;
 
 use super::seen::Seen;
+use super::surges::LongQueue;
 use crate::answers::load::share_of;
 use crate::results::frame::Frame;
 use crate::studies::episodes::{Episode, What, Who};
@@ -60,7 +61,7 @@ pub(super) fn episodes(found: &Seen) -> RecordBatch {
         .about("`count` over what the mean gives in as many intervals")
         .float("share", each().map(|one| share(one.count, counts.total(one.what))))
         .about("`count` over all such events in the time that is known");
-    others(found, around(found, users(found, frame)))
+    ran(found, others(found, around(found, users(found, frame))))
         .view(&[
             "start_s",
             "end_s",
@@ -123,6 +124,77 @@ fn others(found: &Seen, frame: Frame) -> Frame {
         .about("The machine with most of the attempts that ended so")
         .float("machine_share", shares(found, |who| Some(most(&who.machines)?.1)))
         .about("Attempts that ended so on this machine over `count`")
+}
+
+/// Adds how the attempts of the episodes ran that ended so.
+fn ran(found: &Seen, frame: Frame) -> Frame {
+    let ended = |count: fn(&Who) -> u64| {
+        let each = found.shown.iter();
+        each.map(|(_, who)| (0 < who.attempts).then(|| count(who))).collect::<Vec<_>>()
+    };
+    let waited = |(one, who): &(Episode, Who)| {
+        let is_of_tasks = one.what != What::Left && one.what != What::Submitted;
+        is_of_tasks.then_some(who.waiting)
+    };
+    frame
+        .maybe_count("attempts", ended(|who| who.attempts))
+        .about("Attempts that ended so in the episode")
+        .maybe_count("attempts_under_10_s", ended(|who| who.quick))
+        .about("Those of them that ended less than 10 s after their start")
+        .maybe_count("machines", ended(|who| who.machines.len() as u64))
+        .about("Machines on which they ran")
+        .maybe_count("were_waiting", found.shown.iter().map(waited))
+        .about("Events of tasks that waited, for their first attempt or for another one")
+}
+
+/// A row for each day that is shown.
+pub(super) fn days(found: &Seen) -> RecordBatch {
+    let at = &found.counts.asked.at;
+    let each = || found.shown_days.iter();
+    let own = |one: &Episode| &found.days[one.what as usize];
+    Frame::default()
+        .float("start_s", each().map(|(one, _)| Some(micros_to_seconds(at.start_of(one.first)))))
+        .about("Start of the day")
+        .float("end_s", each().map(|(one, _)| Some(micros_to_seconds(at.end_of(one.last)))))
+        .about("End of the day")
+        .text("what", each().map(|(one, _)| one.what.name()))
+        .about("What happened far more often than on other days")
+        .count("count", each().map(|(one, _)| one.count))
+        .about("How often it happened on the day")
+        .float("median_day", each().map(|(one, _)| Some(own(one).median)))
+        .about("The median of the days that are known in full")
+        .float("times_the_median", each().map(|(one, _)| times(one)))
+        .about("`count` over the median")
+        .float("deviation", each().map(|(one, _)| Some(own(one).spread)))
+        .about("The median absolute deviation of these days from their median")
+        .count("known_days", each().map(|(one, _)| own(one).known as u64))
+        .about("Days that are known in full")
+        .count("found_days", each().map(|(one, _)| own(one).found.len() as u64))
+        .about("Those of them that stand out")
+        .maybe_text("user", each().map(|(_, who)| Some(most(&who.users)?.0.as_str())))
+        .about("The user with most of the events")
+        .float("user_share", each().map(|(one, who)| share(most(&who.users)?.1, one.count)))
+        .about("Events of this user over `count`")
+        .batch()
+}
+
+/// The longest queue, with whose tasks waited.
+pub(super) fn queue(found: &Seen) -> Option<LongQueue> {
+    let (queue, at) = (found.queue?, &found.counts.asked.at);
+    let us = |us: i64| u64::try_from(us).unwrap_or(0);
+    let by_user: BTreeMap<&str, u64> =
+        found.queue_us.iter().map(|(user, own)| (user.as_str(), us(*own))).collect();
+    let most = most(&by_user);
+    let all = us(found.queue_all_us);
+    Some(LongQueue {
+        start_s: micros_to_seconds(at.start_of(queue.first)),
+        end_s: micros_to_seconds(at.end_of(queue.last)),
+        waiting_from: queue.from,
+        waiting_most: queue.most,
+        waiting_mean: queue.mean,
+        user: most.map(|(user, _)| (*user).to_owned()),
+        queue_user_share: most.and_then(|(_, own)| share(own, all)),
+    })
 }
 
 /// Adds what the cluster did before, in and after the episodes.

@@ -13,6 +13,13 @@ use crate::studies::load::arrivals::{ArrivalStudy, DAYS, TimeOfDay};
 /// The fewest hours of a chart by the hour of the week, and of daily patterns: two weeks.
 const HOURS_MIN: f64 = 336.0;
 
+/// A single day makes submissions bursty if the index of dispersion is below this part without it.
+const ONE_DAY: f64 = 0.8;
+
+/// An autocorrelation after a day that is below this is a weak daily rhythm: less than 4 % (its square)
+/// of the variance of hours follows from the day before.
+const WEAK: f64 = 0.2;
+
 /// How long the submissions last, h.
 fn length_h(arrivals: &ArrivalStudy) -> f64 {
     arrivals.hours.iter().map(|row| row.hours).sum()
@@ -133,6 +140,12 @@ pub(super) fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
         format!(" The standard deviation of the times between submissions is {variation} times their mean (1 for a Poisson process).")
     });
     if let Some((window_s, dispersion)) = points.last() {
+        let last = arrivals.dispersion.iter().rfind(|row| row.dispersion.is_some());
+        let without = last.and_then(|row| row.without_busiest_day);
+        let without = without.filter(|without| *without < ONE_DAY * dispersion);
+        let without = without.map_or_else(String::new, |without| {
+            format!(" Without the busiest day it is {}.", digits::three_digits(without))
+        });
         let bars = points.iter().map(|(window_s, dispersion)| Bar {
             label: words_of(*window_s),
             value: *dispersion,
@@ -144,7 +157,7 @@ pub(super) fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
             title: "How bursty submissions are".to_owned(),
             caption: format!(
                 "In windows of {}, the variance of the number of jobs is {} times that of a Poisson \
-                process with the same mean. Drawn is the variance over the mean of the submitted jobs per \
+                process with the same mean.{without} Drawn is the variance over the mean of the submitted jobs per \
                 window, by the length of the window; 1 for a Poisson process.{variation}{}{}",
                 words_of(*window_s),
                 digits::three_digits(*dispersion),
@@ -203,7 +216,14 @@ fn most_alike(points: &[(f64, f64)]) -> String {
         }
         None => "; there is no peak beyond half a day".to_owned(),
     };
-    format!("After 24 h the autocorrelation is {a_day:.2}{peak}. ")
+    let is_daily = most.is_some_and(|(lag, _)| lag == 24.0);
+    let rhythm = match *a_day {
+        weak if weak <= 0.0 => "No daily rhythm: after",
+        weak if weak < WEAK => "At most a weak daily rhythm: after",
+        _ if is_daily => "A daily rhythm: after",
+        _ => "After",
+    };
+    format!("{rhythm} 24 h the autocorrelation is {a_day:.2}{peak}. ")
 }
 
 #[cfg(test)]
@@ -249,10 +269,18 @@ mod tests {
         let daily = |lag: f64| 0.5 * (1.0 + (lag / 24.0 * std::f64::consts::TAU).cos()) - lag / 1e3;
         assert_eq!(
             said(daily),
-            "After 24 h the autocorrelation is 0.98, the highest peak beyond half a day. "
+            "A daily rhythm: after 24 h the autocorrelation is 0.98, the highest peak beyond half a day. "
         );
         let negative = |lag: f64| if lag == 30.0 { -0.25 } else { -0.5 };
         assert!(said(negative).ends_with("no peak beyond half a day. "));
+        assert!(said(negative).starts_with("No daily rhythm: after 24 h"), "{}", said(negative));
+        let weak = said(|lag| if lag == 15.0 { 0.21 } else { 0.17 });
+        assert!(
+            weak.starts_with(
+                "At most a weak daily rhythm: after 24 h the autocorrelation is 0.17;"
+            ),
+            "{weak}"
+        );
         let other = |lag: f64| if lag == 30.0 { 0.75 } else { 0.5 };
         assert_eq!(
             said(other),

@@ -8,8 +8,8 @@ use super::{Loaded, arrival_charts, size_charts, table};
 use crate::answers::edges;
 use crate::answers::sentences::{Capacity, capital, percent};
 use crate::charts::{
-    Area, AreaChart, Chart, DAYS_FROM_S, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Tone,
-    outcome_tone,
+    Area, AreaChart, Chart, DAYS_FROM_S, DAYS_OF_TRACE, HOURS_OF_TRACE, HeatChart, HeatRow, Line,
+    LineChart, PanelChart, Scale, Tone, outcome_tone,
 };
 use crate::digits;
 use crate::results::missing::Missing;
@@ -113,6 +113,23 @@ impl Joined {
         let ends = starts.chain([at.end_of(at.count() - 1)]);
         let since = |us: i64| micros_to_seconds(us - at.start_us) / unit_s;
         Self { each, edges: ends.map(since).collect(), axis }
+    }
+
+    /// The values of an area as a line with steps, with its own axis.
+    fn panel(&self, area: &Area, noun: &str) -> LineChart {
+        let starts = self.edges.iter().zip(&area.values);
+        let mut points: Vec<(f64, f64)> =
+            starts.filter_map(|(at, value)| Some((*at, (*value)?))).collect();
+        let end = self.edges.last().zip(points.last().copied());
+        points.extend(end.map(|(end, last)| (*end, last.1)));
+        LineChart {
+            title: format!("{} {noun}", capital(&area.name)),
+            caption: String::new(),
+            x_axis: self.axis.to_owned(),
+            y_axis: noun.to_owned(),
+            x_scale: Scale::Linear,
+            lines: vec![Line::steps(String::new(), points, area.tone)],
+        }
     }
 
     /// The length of time of a value of the chart, in words.
@@ -326,46 +343,51 @@ fn found(
     ))
 }
 
+/// Running and waiting tasks, below each other: on one axis the smaller number would be a thin band.
 fn tasks(loaded: &Loaded) -> Chart {
     let load = &loaded.load;
     let joined = Joined::of(loaded);
-    let line = |name: &str, amount, tone| Area {
-        name: name.to_owned(),
-        values: joined.means(loaded, &table::means(load, &load.all, amount)),
-        tone,
-    };
     let noun = if load.source.is_log() { "jobs" } else { "tasks" };
-    let mut areas = vec![line("running", Amount::Running, Tone::Sky)];
+    let mut kinds = vec![("running", Amount::Running, Tone::Sky)];
     let (mut title, mut defined) = (format!("Running {noun} over time"), "");
     if load.knows_waits {
-        areas.push(line("waiting", Amount::Pending, Tone::Purple));
+        kinds.push(("waiting", Amount::Pending, Tone::Purple));
         title = format!("Running and waiting {noun} over time");
         defined = " Waiting is from each SUBMIT to the next SCHEDULE or end.";
     }
+    let areas: Vec<Area> = kinds
+        .into_iter()
+        .map(|(name, amount, tone)| Area {
+            name: name.to_owned(),
+            values: joined.means(loaded, &table::means(load, &load.all, amount)),
+            tone,
+        })
+        .collect();
     let most = areas.iter().filter_map(|area| {
         let most = area.values.iter().copied().flatten().reduce(f64::max)?;
         let decimals = if most < 10.0 { 2 } else { 0 };
         Some(format!("{} {}", digits::grouped_decimal(most, decimals), area.name))
     });
-    let most = match most.collect::<Vec<String>>().as_slice() {
-        [running, waiting] => {
-            format!("At most {running} and {waiting} (on top)")
-        }
-        one => format!("At most {}", one.concat()),
-    };
-    Chart::Areas(AreaChart {
-        title,
-        caption: format!(
-            "{most}. Each value is the mean over {}.{defined}{}",
-            joined.length(loaded),
-            edges::ending(&edges::sentence(&loaded.censoring()))
-        ),
-        x_axis: joined.axis.to_owned(),
-        y_axis: noun.to_owned(),
-        areas,
-        lines: Vec::new(),
-        edges: joined.edges,
-    })
+    let most: Vec<String> = most.collect();
+    let caption = format!(
+        "At most {}. Each value is the mean over {}.{defined}{}",
+        most.join(" and "),
+        joined.length(loaded),
+        edges::ending(&edges::sentence(&loaded.censoring()))
+    );
+    let panels: Vec<LineChart> = areas.iter().map(|area| joined.panel(area, noun)).collect();
+    match <[Area; 1]>::try_from(areas) {
+        Ok(only) => Chart::Areas(AreaChart {
+            title,
+            caption,
+            x_axis: joined.axis.to_owned(),
+            y_axis: noun.to_owned(),
+            areas: only.into(),
+            lines: Vec::new(),
+            edges: joined.edges,
+        }),
+        Err(_) => Chart::Panels(PanelChart { title, caption, panels, columns: 1 }),
+    }
 }
 
 /// Most strips of a chart, so that it fits half a page; the table has all machines of the sample.

@@ -25,12 +25,12 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// The label of a class: `2-4`, `1.02 to 10.2 GB`.
+    /// The label of a class: `2-4`, `4 to 16 GiB`.
     fn label(&self, name: &str) -> String {
         if self.is_of_requests { of_request(name, self.unit) } else { name.to_owned() }
     }
 
-    /// The jobs of a class: `jobs of 2 to 4 tasks`, `jobs that request 1.02 to 10.2 GB`.
+    /// The jobs of a class: `jobs of 2 to 4 tasks`, `jobs that request 4 to 16 GiB`.
     fn jobs(&self, name: &str) -> String {
         let label = self.label(name);
         if self.is_of_requests {
@@ -110,7 +110,10 @@ fn chart_of(sizes: &Sizes, with_waits: bool) -> Chart {
         ""
     };
     let lines = if delays.is_empty() { "" } else { ", lines go to the 95 % quantile" };
-    let meanings: String = delays.iter().map(|own| own.meaning).collect();
+    let mut meanings: String = delays.iter().map(|own| own.meaning).collect();
+    if delays.iter().any(|own| own.column.axis == SLOWDOWN.axis) {
+        meanings.push_str(&of_short_jobs(&sizes.rows));
+    }
     Chart::Forest(ForestChart {
         title: format!("Jobs by {}: how many, and {what}", sizes.of),
         caption: format!(
@@ -124,14 +127,18 @@ fn chart_of(sizes: &Sizes, with_waits: bool) -> Chart {
     })
 }
 
-/// The name of a class of requests for readers, in millions or billions if it is large; many bytes are
-/// in decimal units: `1.02 to 10.2 GB` for `1000000 to 10000000` KiB.
+/// The name of a class of requests for readers, in millions or billions if it is large; bytes are
+/// in a larger unit: `4 to 16 GiB` for `4194304 to 16777216` KiB.
 pub(crate) fn of_request(name: &str, unit: &'static str) -> String {
     let units = table::several(unit);
     let Some((from, to)) = name.split_once(" to ") else { return format!("{name} {units}") };
     let (Ok(from), Ok(to)) = (from.parse::<f64>(), to.parse::<f64>()) else {
         return format!("{name} {units}");
     };
+    if let Some(said) = super::units::of_fourfold(unit, [from, to]) {
+        return said;
+    }
+    // Results of older versions have powers of ten.
     if let Some((unit, per)) = super::units::in_decimal(unit, from) {
         let shown = |value: f64| digits::three_digits(value / per);
         return format!("{} to {} {unit}", shown(from), shown(to));
@@ -229,12 +236,18 @@ impl Measure {
         let many = rows.iter().filter(|row| WAITS_MIN <= row.jobs_ended);
         let known: Vec<(f64, String)> =
             many.filter_map(|row| Some(((self.of)(row)?, sizes.jobs(&row.name)))).collect();
+        let are_all = known.len() == all(self.of).count();
         let least = known.iter().min_by(|one, other| one.0.total_cmp(&other.0));
         let most = known.iter().max_by(|one, other| one.0.total_cmp(&other.0));
         let range = least.zip(most).filter(|(least, most)| least.0 < most.0);
         let found = range.zip(self.said).map_or_else(String::new, |((least, most), said)| {
             let told = |of: &(f64, String)| format!("{} for {}", (self.note)(of.0), of.1);
-            format!("{said} range from {} to {}. ", told(least), told(most))
+            let of = if are_all {
+                String::new()
+            } else {
+                format!(" (of classes with {WAITS_MIN} jobs or more)")
+            };
+            format!("{said} range from {} to {}{of}. ", told(least), told(most))
         });
         let positive = || all(self.of).chain(all(self.most)).filter(|value| 0.0 < *value);
         let low = positive().fold(f64::INFINITY, f64::min);
@@ -286,6 +299,35 @@ fn are_alike(values: impl Iterator<Item = f64>, alike: f64) -> bool {
     most < least * alike || most == least
 }
 
+/// Mean slowdowns are explained by short jobs if they are at least this many times those of the others.
+const RAISED: f64 = 1.5;
+
+/// How much jobs that hardly ran raise slowdowns, as a further sentence; empty if it is little.
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+fn of_short_jobs(rows: &[FateRow]) -> String {
+    let mean = |of: fn(&FateRow) -> (Option<f64>, u64)| {
+        let known = rows.iter().map(of).filter_map(|(mean, jobs)| Some((mean?, jobs as f64)));
+        let (sum, jobs) =
+            known.fold((0.0, 0.0), |sums, (mean, jobs)| (sums.0 + mean * jobs, sums.1 + jobs));
+        (0.0 < jobs).then(|| sum / jobs)
+    };
+    let all = mean(|row| (row.slowdown_mean, row.slowdowns));
+    let longer = mean(|row| (row.slowdown_mean_of_longer, row.slowdowns - row.jobs_under_10_s));
+    let raised = all.zip(longer).filter(|(all, longer)| RAISED * longer <= *all);
+    let [short, jobs] = [|row: &FateRow| row.jobs_under_10_s, |row: &FateRow| row.slowdowns]
+        .map(|of| rows.iter().map(of).sum());
+    raised.map_or_else(String::new, |(all, longer)| {
+        format!(
+            " {} of {} ran for less than 10 s, which makes slowdowns large if they waited: the mean \
+            slowdown of all is {}, without these jobs {}.",
+            digits::grouped(short),
+            digits::counted(jobs, "job"),
+            digits::three_digits(all),
+            digits::three_digits(longer)
+        )
+    })
+}
+
 /// The class with most jobs: `Most are jobs of 5 to 16 tasks: 11,581 of 11,704 jobs. `; empty for
 /// one class.
 fn most(sizes: &Sizes) -> String {
@@ -311,6 +353,7 @@ mod tests {
     fn large_sizes_are_said_in_words() {
         for (name, unit, said) in [
             ("1000000 to 10000000", "processor", "1 to 10 million processors"),
+            ("4194304 to 16777216", "KiB", "4 to 16 GiB"),
             ("1000000 to 10000000", "KiB", "1.02 to 10.2 GB"),
             ("1000 to 10000", "KiB", "1.02 to 10.2 MB"),
             ("100 to 1000", "KiB", "100 to 1,000 KiB"),
@@ -328,6 +371,24 @@ mod tests {
         ] {
             assert_eq!(sizes.jobs(name), said);
         }
+    }
+
+    #[test]
+    fn short_jobs_are_said_if_they_raise_slowdowns() {
+        let row = |all, longer| FateRow {
+            slowdowns: 10,
+            jobs_under_10_s: 4,
+            slowdown_mean: Some(all),
+            slowdown_mean_of_longer: Some(longer),
+            ..FateRow::default()
+        };
+        assert_eq!(
+            of_short_jobs(&[row(100.0, 2.0), row(200.0, 4.0)]),
+            " 8 of 20 jobs ran for less than 10 s, which makes slowdowns large if they waited: the mean \
+            slowdown of all is 150, without these jobs 3."
+        );
+        assert_eq!(of_short_jobs(&[row(2.9, 2.0)]), "");
+        assert_eq!(of_short_jobs(&[FateRow::default()]), "");
     }
 
     fn of(unit: &'static str, rows: Vec<FateRow>) -> Sizes {

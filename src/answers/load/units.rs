@@ -17,6 +17,22 @@ pub(super) fn in_words(unit: &'static str, top: f64) -> (&'static str, f64) {
     (unit, per)
 }
 
+/// A class of bytes between two powers of four in the largest binary unit of which it has one or more:
+/// `4 to 16 GiB`; `None` if it is not one.
+pub(super) fn of_fourfold(unit: &str, [from, to]: [f64; 2]) -> Option<String> {
+    const BYTES: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let place = BYTES.iter().position(|known| *known == unit)?;
+    if !(4.0 * from..=4.0 * from).contains(&to) {
+        return None;
+    }
+    let (mut from, mut to, mut place) = (from, to, place);
+    while 1024.0 <= from && place + 1 < BYTES.len() {
+        (from, to, place) = (from / 1024.0, to / 1024.0, place + 1);
+    }
+    let [from, to] = [from, to].map(crate::digits::six_digits);
+    Some(format!("{from} to {to} {}", BYTES[place]))
+}
+
 /// The largest decimal unit of bytes of which `least` has one or more, and how many of the given
 /// binary unit make one; `None` if that is no larger than the given one.
 pub(super) fn in_decimal(unit: &str, least: f64) -> Option<(&'static str, f64)> {
@@ -40,6 +56,16 @@ mod tests {
         assert_eq!(in_decimal("KiB", 100.0), None);
         assert_eq!(in_decimal("MiB", 10.0), None);
         assert_eq!(in_decimal("processor", 1e9), None);
+    }
+
+    #[test]
+    fn classes_of_powers_of_four_are_in_binary_units() {
+        let said = |from: f64| of_fourfold("KiB", [from, 4.0 * from]);
+        assert_eq!(said(4_194_304.0).as_deref(), Some("4 to 16 GiB"));
+        assert_eq!(said(262_144.0).as_deref(), Some("256 to 1,024 MiB"));
+        assert_eq!(said(1.0).as_deref(), Some("1 to 4 KiB"));
+        assert_eq!(of_fourfold("KiB", [1e6, 1e7]), None);
+        assert_eq!(of_fourfold("processor", [1.0, 4.0]), None);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Weight;
-use super::rules::{NEEDED_FOR, NULLS, OF_A_CUT, RECORDED, RULES, Rule, SEE_CLOSED};
+use super::rules::{
+    NAMED_JOBS_MIN, NAMES_PER_JOB, NEEDED_FOR, NULLS, OF_A_CUT, RECORDED, RULES, Rule, SEE_CLOSED,
+};
 use crate::answers::sentences::{Capacity, MOST_USED, capital};
 use crate::answers::verify::{Count, VerifyAnswer};
 use crate::digits::{counted, grouped};
@@ -78,9 +80,10 @@ impl Verified {
         let mut found = self.wrong();
         found.extend(missing(inputs, known, &self.gaps));
         found.extend(self.never_recorded());
-        found.extend(capacity(inputs));
+        found.extend(self.capacity(inputs));
         found.extend(RULES.iter().filter_map(|rule| self.by_rule(rule)));
         found.extend(self.sometimes_recorded(inputs));
+        found.extend(self.names());
         found.extend(assumed(inputs));
         found.sort_by_key(|one| one.weight);
         found
@@ -144,24 +147,100 @@ impl Verified {
 
     /// The finding of a rule, over all tables with its count.
     fn by_rule(&self, rule: &Rule) -> Option<Finding> {
-        let of_table = |count: &Count| {
-            let table = &count.table;
+        let counts = self.counts.iter().filter(|count| count.what == rule.what);
+        let all: Vec<(&str, u64)> = counts
+            .map(|count| {
+                let without = self.count(&count.table, rule.without);
+                (count.table.as_str(), count.found.saturating_sub(without))
+            })
+            .filter(|(_, found)| 0 < *found)
+            .collect();
+        let of = |table: &str, found: u64| {
             let whole = self.count(table, rule.of);
-            let of = match rule.of {
+            match rule.of {
                 "" => String::new(),
-                _ => format!(" ({} of {})", share(count.found, whole), grouped(whole)),
-            };
-            format!("{} {} in `{table}`{of}", grouped(count.found), plural(rule.noun, count.found))
+                _ => format!(" ({} of {})", share(found, whole), grouped(whole)),
+            }
         };
-        let counts = self.counts.iter().filter(|count| count.what == rule.what && 0 < count.found);
-        let all: Vec<String> = counts.map(of_table).collect();
+        let said = match self.jobs_of(rule, &all) {
+            Some(jobs) => {
+                let of = of(Table::JobEvents.name(), jobs);
+                format!("{}{of} {}", counted(jobs, "job"), rule.of_jobs)
+            }
+            None => {
+                let of_table = |&(table, found): &(&str, u64)| {
+                    let what = format!("{} {}", grouped(found), plural(rule.noun, found));
+                    format!("{what} in `{table}`{}", of(table, found))
+                };
+                let all: Vec<String> = all.iter().map(of_table).collect();
+                format!("{} {}", listed(&all), rule.said)
+            }
+        };
         (!all.is_empty()).then(|| Finding {
-            weight: Weight::Unusual,
+            weight: rule.weight,
             about: rule.about.to_owned(),
-            said: format!("{} {}", listed(&all), rule.said),
+            said,
             list: Vec::new(),
             means: rule.means,
             act: Some(rule.act).filter(|act| !act.is_empty()).map(str::to_owned),
+        })
+    }
+
+    /// The number of jobs that the counts of a rule are of, if each job is one task, so that both
+    /// tables count the same.
+    fn jobs_of(&self, rule: &Rule, found: &[(&str, u64)]) -> Option<u64> {
+        let [jobs, tasks] = [Table::JobEvents, Table::TaskEvents].map(Table::name);
+        let is_alike = self.count(jobs, "entities") == self.count(tasks, "entities");
+        match found {
+            [one, other] if is_alike && !rule.of_jobs.is_empty() => {
+                let are_both = one.1 == other.1 && [one.0, other.0] == [jobs, tasks];
+                are_both.then_some(one.1)
+            }
+            _ => None,
+        }
+    }
+
+    /// That hardly two jobs have the same name.
+    fn names(&self) -> Option<Finding> {
+        let table = Table::JobEvents.name();
+        let (names, jobs) =
+            (self.count(table, "distinct logical_job_name"), self.count(table, "jobs"));
+        #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
+        let are_many = NAMES_PER_JOB * jobs as f64 <= names as f64;
+        (NAMED_JOBS_MIN <= jobs && are_many).then(|| Finding {
+            weight: Weight::Unusual,
+            about: "Names almost unique".to_owned(),
+            said: format!("{} have {}", counted(jobs, "job"), counted(names, "different name")),
+            list: Vec::new(),
+            means: "What compares jobs of the same name has few to compare",
+            act: None,
+        })
+    }
+
+    /// The capacity, if it is inferred from use.
+    fn capacity(&self, inputs: &[Input]) -> Option<Finding> {
+        let table = Table::MachineEvents.name();
+        let unnamed = self.count(table, "nulls in machine_name");
+        let named = self.count(table, "machines").saturating_sub(unnamed);
+        let row = if 0 < unnamed && 0 < named {
+            format!(
+                ". In `{table}`, {} without a name has them, next to the {} that the log names",
+                counted(unnamed, "row"),
+                counted(named, "machine")
+            )
+        } else {
+            String::new()
+        };
+        (Capacity::of(inputs) == Capacity::FromUse).then(|| Finding {
+            weight: Weight::Missing,
+            about: "Capacity inferred from use".to_owned(),
+            said: format!(
+                "The log does not record how many processors there were: {MOST_USED} stand for them{row}"
+            ),
+            list: Vec::new(),
+            means: "Shares of the capacity are shares of that maximum: the load seems to fill the machines \
+                once, and a replay has no more room than was used; the machines may have been larger",
+            act: None,
         })
     }
 
@@ -290,19 +369,6 @@ fn hours(input: &Input) -> Option<[f64; 2]> {
     (start_s < end_s && end_s < YEARS_10_S).then_some([start_s / 3600.0, end_s / 3600.0])
 }
 
-/// The capacity, if it is inferred from use.
-fn capacity(inputs: &[Input]) -> Option<Finding> {
-    (Capacity::of(inputs) == Capacity::FromUse).then(|| Finding {
-        weight: Weight::Missing,
-        about: "Capacity inferred from use".to_owned(),
-        said: format!("The log does not record how many processors there were: {MOST_USED} stand for them"),
-        list: Vec::new(),
-        means: "Shares of the capacity are shares of that maximum: the load seems to fill the machines \
-            once, and a replay has no more room than was used; the machines may have been larger",
-        act: None,
-    })
-}
-
 /// What was assumed about rows.
 fn assumed(inputs: &[Input]) -> Option<Finding> {
     let mut all: BTreeMap<&str, u64> = BTreeMap::new();
@@ -417,12 +483,72 @@ mod tests {
                 "Not loaded: `job_events` (outcomes of jobs, users, job ends)",
                 "Recorded in no row: the priority of tasks",
                 "1 row in `task_events` (1.0 % of 100) the same as another in every column",
-                "25 histories in `task_events` (50.0 % of 50) without a SUBMIT at the start",
+                "25 histories in `task_events` (50.0 % of 50) without a SUBMIT at the start, not after a gap of \
+                the loaded parts",
                 "3 rows in `task_events` (3.0 % of 100) without a value in `cpu_request`",
             ]
         );
         assert!(found.is_sorted_by_key(|one| one.weight));
         assert!(found[0].act.as_ref().unwrap().contains("jobfate ingest TRACE --lake LAKE"));
+    }
+
+    #[test]
+    fn a_submit_that_is_lost_in_a_gap_is_not_said_to_be_before_the_first_row() {
+        let inputs = [input("job_events", 1, Some(1)), input("task_events", 1, None)];
+        let said = |all: u64, after: u64| {
+            let counts = json!([
+                count("task_events", "entities", 100),
+                count("task_events", "first event is not SUBMIT", all),
+                count("task_events", "first event is not SUBMIT, after a gap", after),
+            ]);
+            let found = found(&counts, &inputs);
+            found.into_iter().map(|one| (one.weight, one.about, one.said)).collect::<Vec<_>>()
+        };
+        let lost = said(8, 8);
+        assert_eq!(lost.len(), 1, "{lost:?}");
+        assert_eq!((lost[0].0, lost[0].1.as_str()), (Weight::Missing, "SUBMIT lost in a gap"));
+        assert!(lost[0].2.starts_with("8 histories in `task_events` (8.0 % of 100)"), "{lost:?}");
+        let both = said(8, 5);
+        assert_eq!(both.len(), 2, "{both:?}");
+        assert!(
+            both[0].2.starts_with("5 histories") && both[1].2.starts_with("3 histories"),
+            "{both:?}"
+        );
+    }
+
+    #[test]
+    fn ends_of_jobs_of_one_task_are_counted_once() {
+        let inputs = [input("job_events", 1, Some(1)), input("task_events", 1, None)];
+        let said = |tasks: u64| {
+            let counts = json!([
+                count("job_events", "entities", 100),
+                count("job_events", "ended while pending", 4),
+                count("task_events", "entities", tasks),
+                count("task_events", "ended while pending", 4),
+            ]);
+            found(&counts, &inputs).remove(0).said
+        };
+        let once = "4 jobs (4.0 % of 100) ended while they waited, for their first attempt or for another one";
+        assert_eq!(said(100), once);
+        assert!(
+            said(101).starts_with("4 ends in `job_events` (4.0 % of 100) and 4 ends in"),
+            "{}",
+            said(101)
+        );
+    }
+
+    #[test]
+    fn names_that_hardly_repeat_are_a_finding() {
+        let inputs = [input("job_events", 1, Some(1)), input("task_events", 1, None)];
+        let said = |names: u64, jobs: u64| {
+            let counts = json!([
+                count("job_events", "distinct logical_job_name", names),
+                count("job_events", "jobs", jobs),
+            ]);
+            found(&counts, &inputs).first().map(|one| one.said.clone())
+        };
+        assert_eq!(said(80, 100).as_deref(), Some("100 jobs have 80 different names"));
+        assert_eq!([said(79, 100), said(99, 99)], [None, None]);
     }
 
     #[test]
@@ -448,13 +574,16 @@ mod tests {
         let counts = json!([
             count("machine_events", "rows", 106),
             count("machine_events", "nulls in cpu_capacity", 105),
+            count("machine_events", "nulls in machine_name", 1),
+            count("machine_events", "machines", 106),
         ]);
         let found = found(&counts, &inputs);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(
             found[0].said,
             "The log does not record how many processors there were: the most processors ever used at \
-            once stand for them"
+            once stand for them. In `machine_events`, 1 row without a name has them, next to the 105 \
+            machines that the log names"
         );
     }
 

@@ -11,15 +11,21 @@
 //!
 //! - The mean of a kind of event is its count over the time for which it is known, times the length of
 //!   an interval. An interval that is known in part is compared with the mean of a whole one.
+//! - Surges of a whole day are compared with the median day ([`Days`]), and the interval with most
+//!   waiting tasks with the mean of all ([`Queue`]).
 //! - Fewer than one interval in `times` can hold more than `times` times the mean.
 
 mod counts;
+mod days;
+mod queue;
 mod rule;
 mod who;
 
 pub use counts::{Asked, Counts, count};
+pub use days::{DAY_SPREADS, DAY_TIMES, DAYS_MIN, Days};
+pub use queue::Queue;
 pub use rule::{Episode, Rule};
-pub use who::{Who, who};
+pub use who::{Found, QUICK_US, Who, who};
 
 use crate::schema::{EventType, Table};
 

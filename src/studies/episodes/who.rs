@@ -13,7 +13,12 @@ use crate::facts::machines::{MachineChange, MachineEvents};
 use crate::facts::tasks::Usage;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
-use crate::schema::Table;
+use crate::schema::{EventType, Table};
+use crate::studies::load::waits;
+use crate::units::MICROS_PER_SECOND;
+
+/// Attempts that end sooner after their start hardly ran, µs.
+pub const QUICK_US: i64 = 10 * MICROS_PER_SECOND;
 
 /// The events of an episode by job, user, machine and reason. Events without one are in none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +31,12 @@ pub struct Who {
     pub users: BTreeMap<String, u64>,
     /// Attempts that ended, by machine.
     pub machines: BTreeMap<i64, u64>,
+    /// Attempts that ended, on a known machine or not.
+    pub attempts: u64,
+    /// Those of them that had run for less than [`QUICK_US`].
+    pub quick: u64,
+    /// Events of tasks that waited.
+    pub waiting: u64,
     /// Events by the reason for which the job ended, in logs that record it.
     pub reasons: BTreeMap<String, u64>,
 }
@@ -50,6 +61,9 @@ impl Who {
         join(&mut self.users, other.users);
         join(&mut self.machines, other.machines);
         join(&mut self.reasons, other.reasons);
+        self.attempts += other.attempts;
+        self.quick += other.quick;
+        self.waiting += other.waiting;
     }
 
     /// Extends the span of the events by another one.
@@ -71,20 +85,46 @@ impl Who {
     }
 }
 
-/// The episode of each kind that holds an interval.
-struct Places<'a> {
-    asked: &'a Asked,
-    /// By kind: interval to the position of its episode.
-    of: [FxHashMap<usize, usize>; 6],
+/// Who and what was in some episodes, and whose tasks waited in an interval.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Of each episode.
+    pub episodes: Vec<Who>,
+    /// Waiting time of the tasks of each user in the interval of the queue, µs.
+    pub queue_us: BTreeMap<String, i64>,
+    /// Waiting time of all tasks in it, also of jobs without a known user, µs.
+    pub queue_all_us: i64,
 }
 
-impl Places<'_> {
-    fn of(&self, what: What, time_us: i64) -> Option<usize> {
-        self.of[what as usize].get(&self.asked.place(time_us)?).copied()
+impl Found {
+    fn merge(mut self, other: Self) -> Self {
+        self.episodes.iter_mut().zip(other.episodes).for_each(|(own, other)| own.merge(other));
+        for (user, us) in other.queue_us {
+            *self.queue_us.entry(user).or_default() += us;
+        }
+        self.queue_all_us += other.queue_all_us;
+        self
     }
 }
 
-/// Who and what was in each of these episodes of different times or kinds, in their order.
+/// The episodes of each kind that hold an interval, and the interval of the queue.
+struct Places<'a> {
+    asked: &'a Asked,
+    /// By kind: interval to the positions of its episodes.
+    of: [FxHashMap<usize, Vec<usize>>; 6],
+    /// The interval of the queue, µs.
+    queue: Option<[i64; 2]>,
+}
+
+impl Places<'_> {
+    fn of(&self, what: What, time_us: i64) -> &[usize] {
+        let idx = self.asked.place(time_us);
+        idx.and_then(|idx| self.of[what as usize].get(&idx)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Who and what was in each of these episodes, in their order, and whose tasks waited in the interval
+/// of a queue. Episodes may share intervals.
 ///
 /// # Errors
 /// A table cannot be read, or the callback stops the call.
@@ -92,13 +132,17 @@ pub fn who(
     lake: &Lake,
     windows: Windows,
     asked: &Asked,
-    episodes: &[Episode],
-) -> Result<Vec<Who>, FactError> {
-    let mut places = Places { asked, of: Default::default() };
+    (episodes, queue): (&[Episode], Option<usize>),
+) -> Result<Found, FactError> {
+    let at = &asked.at;
+    let queue = queue.map(|idx| [at.start_of(idx), at.end_of(idx)]);
+    let mut places = Places { asked, of: Default::default(), queue };
     for (place, one) in episodes.iter().enumerate() {
-        places.of[one.what as usize].extend((one.first..=one.last).map(|idx| (idx, place)));
+        for idx in one.first..=one.last {
+            places.of[one.what as usize].entry(idx).or_default().push(place);
+        }
     }
-    let nothing = || vec![Who::default(); episodes.len()];
+    let nothing = || Found { episodes: vec![Who::default(); episodes.len()], ..Found::default() };
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents]);
     let mut all = (0..lake.bucket_count())
         .into_par_iter()
@@ -106,45 +150,67 @@ pub fn who(
         .try_fold(nothing, |mut all, bucket| {
             bucket_of(&Bucket::of(lake, bucket, windows), &places, &mut all)?;
             lake.step(rows)?;
-            Ok::<Vec<Who>, FactError>(all)
+            Ok::<Found, FactError>(all)
         })
-        .try_reduce(nothing, |mut one, other| {
-            one.iter_mut().zip(other).for_each(|(own, other)| own.merge(other));
-            Ok(one)
-        })?;
+        .try_reduce(nothing, |one, other| Ok(one.merge(other)))?;
     let left = MachineEvents::read(lake)?.events;
     let left = left.iter().filter(|event| event.change == MachineChange::Remove);
     for time_us in left.map(|event| event.time_us) {
-        if let Some(place) = places.of(What::Left, time_us) {
-            all[place].reach(Some([time_us, time_us]));
+        for place in places.of(What::Left, time_us) {
+            all.episodes[*place].reach(Some([time_us, time_us]));
         }
     }
     Ok(all)
 }
 
-fn bucket_of(bucket: &Bucket<'_>, places: &Places<'_>, all: &mut [Who]) -> Result<(), FactError> {
+fn bucket_of(bucket: &Bucket<'_>, places: &Places<'_>, all: &mut Found) -> Result<(), FactError> {
     let jobs = bucket.jobs_without_names()?;
     for job in &jobs.jobs {
         let Some(submit_us) = job.first_submit_us else { continue };
-        if let Some(place) = places.of(What::Submitted, submit_us) {
-            all[place].add(&jobs, job.id, submit_us);
+        for place in places.of(What::Submitted, submit_us) {
+            all.episodes[*place].add(&jobs, job.id, submit_us);
         }
     }
     if !bucket.lake.has(Table::TaskEvents) {
         return Ok(());
     }
-    bucket.tasks(Usage::Skip)?.for_each(|task| {
-        let place_of = |event, time_us| places.of(What::of_task(event)?, time_us);
+    let tasks = bucket.tasks(Usage::Skip)?;
+    tasks.for_each(|task| {
+        let places_of = |event: EventType, time_us| {
+            What::of_task(event).map_or(&[][..], |what| places.of(what, time_us))
+        };
+        let mut is_waiting = false;
         for event in task.events {
-            if let Some(place) = place_of(event.event_type, event.time_us) {
-                all[place].add(&jobs, task.job_id, event.time_us);
+            for place in places_of(event.event_type, event.time_us) {
+                let who = &mut all.episodes[*place];
+                who.add(&jobs, task.job_id, event.time_us);
+                who.waiting += u64::from(is_waiting);
             }
+            is_waiting = match event.event_type {
+                EventType::Submit => true,
+                kind => is_waiting && !kind.is_deciding(),
+            };
         }
         for attempt in task.attempts {
-            let ended = attempt.ended_by.event().zip(attempt.machine_id);
-            let Some((event, machine_id)) = ended else { continue };
-            if let Some(place) = place_of(event, attempt.end_us) {
-                *all[place].machines.entry(machine_id).or_default() += 1;
+            let Some(event) = attempt.ended_by.event() else { continue };
+            for place in places_of(event, attempt.end_us) {
+                let who = &mut all.episodes[*place];
+                who.attempts += 1;
+                who.quick += u64::from(attempt.length_us() < QUICK_US);
+                if let Some(machine_id) = attempt.machine_id {
+                    *who.machines.entry(machine_id).or_default() += 1;
+                }
+            }
+        }
+        if let Some([from_us, to_us]) = places.queue {
+            let mut waited_us = 0;
+            waits(bucket.windows, &tasks, task, |[since_us, until_us], _| {
+                waited_us += (until_us.min(to_us) - since_us.max(from_us)).max(0);
+            });
+            all.queue_all_us += waited_us;
+            let job = jobs.find(task.job_id).map(|position| &jobs.jobs[position]);
+            if let Some(user) = job.and_then(|job| job.user).filter(|_| 0 < waited_us) {
+                *all.queue_us.entry(jobs.names.get(user).to_owned()).or_default() += waited_us;
             }
         }
     });

@@ -192,6 +192,10 @@ pub struct Dispersion {
     pub variance: f64,
     /// The variance over the mean; 1 for a Poisson process.
     pub dispersion: Option<f64>,
+    /// The same without the day with most jobs, counted from the start in whole days; `None` if few
+    /// windows are left.
+    #[serde(default)]
+    pub without_busiest_day: Option<f64>,
     /// Correlation of the counts of neighbouring windows.
     pub autocorrelation: Option<f64>,
 }
@@ -331,8 +335,20 @@ fn dispersion(window_s: i64, counts: &[u32]) -> Dispersion {
         mean,
         variance,
         dispersion: (0.0 < mean).then(|| variance / mean),
+        without_busiest_day: without_busiest_day(window_s, counts),
         autocorrelation: autocorrelation(counts, 1),
     }
+}
+
+/// The variance over the mean of counts without those of the day with most.
+fn without_busiest_day(window_s: i64, counts: &[u32]) -> Option<f64> {
+    let each = usize::try_from(86_400 / window_s).ok().filter(|each| 0 < *each)?;
+    let sum = |day: &[u32]| day.iter().map(|&count| u64::from(count)).sum::<u64>();
+    let (busiest, _) = counts.chunks(each).map(sum).enumerate().max_by_key(|day| day.1)?;
+    let days = counts.chunks(each).enumerate().filter(|(day, _)| *day != busiest);
+    let rest: Vec<u32> = days.flat_map(|(_, day)| day).copied().collect();
+    let (mean, variance) = moments(&rest);
+    (WINDOWS_MIN - 1 <= rest.len() && 0.0 < mean).then(|| variance / mean)
 }
 
 /// The autocorrelation of counts at a lag, over the variance of all counts; `None` if all counts
@@ -400,6 +416,15 @@ mod tests {
 
     use super::*;
     use crate::facts::window::OpenAttempts;
+
+    #[test]
+    fn the_busiest_day_can_be_left_out_of_the_dispersion() {
+        // Days of two windows; the third day has 40 + 2. Without it: mean 2, variance 2/3.
+        let counts = [1, 2, 3, 2, 40, 2, 1, 3, 2, 1, 3];
+        let found = without_busiest_day(43_200, &counts).unwrap();
+        assert!((found - 2.0 / 3.0 / 2.0).abs() < 1e-12, "{found}");
+        assert_eq!(without_busiest_day(43_200, &counts[..8]), None, "six windows are left");
+    }
 
     /// One time far from all others costs neither much time nor much memory.
     #[test]

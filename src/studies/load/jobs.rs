@@ -121,9 +121,12 @@ impl Fates {
         let seconds = |values: &[i64]| ascending(values.iter().map(|&us| micros_to_seconds(us)));
         let waits = seconds(&self.waits_us);
         let runs = seconds(&self.runs_us);
-        let slowdowns = ascending(self.ended_us.iter().map(|&[response, run]| {
+        let slowdown = |&[response, run]: &[i64; 2]| {
             (micros_to_seconds(response) / micros_to_seconds(run.max(BOUND_US))).max(1.0)
-        }));
+        };
+        let slowdowns = ascending(self.ended_us.iter().map(slowdown));
+        let longer = self.ended_us.iter().filter(|&&[_, run]| BOUND_US <= run);
+        let longer: Vec<f64> = longer.map(slowdown).collect();
         FateRow {
             name: name.to_owned(),
             jobs: self.jobs,
@@ -137,6 +140,10 @@ impl Fates {
             slowdown_mean: mean(&slowdowns),
             slowdown_median: quantile(&slowdowns, 0.5),
             slowdown_p95: quantile(&slowdowns, 0.95),
+            slowdowns: slowdowns.len() as u64,
+            jobs_under_10_s: self.ended_us.iter().filter(|&&[_, run]| run < BOUND_US).count()
+                as u64,
+            slowdown_mean_of_longer: mean(&longer),
         }
     }
 }
@@ -179,6 +186,12 @@ pub struct FateRow {
     pub slowdown_median: Option<f64>,
     /// The 95 % quantile.
     pub slowdown_p95: Option<f64>,
+    /// Jobs with a slowdown.
+    pub slowdowns: u64,
+    /// Those of them that ran for less than 10 s.
+    pub jobs_under_10_s: u64,
+    /// The mean slowdown of the others.
+    pub slowdown_mean_of_longer: Option<f64>,
 }
 
 /// What the tasks of a job say about it: its size, which is their number and their total requests,
@@ -234,11 +247,40 @@ fn decade_name(decade: i32) -> String {
     format!("{} to {}", power(decade), power(decade + 1))
 }
 
+/// The largest power of four (as exponent) that an amount reaches; `i32::MIN` for zero. Memory that is
+/// counted in KiB has such classes, so that their bounds are whole numbers of larger units.
+fn fourfold(kib: f64) -> i32 {
+    if kib <= 0.0 {
+        return i32::MIN;
+    }
+    let mut exponent = 0;
+    while exponent < FOURFOLD_MAX && 4_f64.powi(exponent + 1) <= kib {
+        exponent += 1;
+    }
+    while -FOURFOLD_MAX < exponent && kib < 4_f64.powi(exponent) {
+        exponent -= 1;
+    }
+    exponent
+}
+
+/// Above 4^40 KiB (a million EiB) there are no classes.
+const FOURFOLD_MAX: i32 = 40;
+
+/// `4194304 to 16777216`, in KiB: 4 to 16 GiB.
+fn fourfold_name(exponent: i32) -> String {
+    match exponent {
+        i32::MIN => "0".to_owned(),
+        _ => format!("{} to {}", 4_f64.powi(exponent), 4_f64.powi(exponent + 1)),
+    }
+}
+
 /// Outcomes of jobs by size and by user.
 #[derive(Clone, Debug, Default)]
 pub struct JobSums {
     sizes: [Fates; CLASSES.len()],
-    /// By requested CPU and memory, in powers of ten.
+    /// Whether memory is that of a log, in KiB: its classes are powers of four.
+    is_log: bool,
+    /// By requested CPU and memory, in powers of ten (or of four).
     requests: [BTreeMap<i32, Fates>; 2],
     users: FxHashMap<String, Fates>,
     /// Waits of those with a size by what they ask for and whose they are.
@@ -255,6 +297,7 @@ impl JobSums {
         (user, queue): (Option<&str>, &str),
         (size, is_log): (&Size, bool),
     ) {
+        self.is_log |= is_log;
         let times = Times::of(job, windows, size.suspended);
         let user = user.unwrap_or(UNKNOWN);
         if let Some(count) = size.count(is_log) {
@@ -266,7 +309,8 @@ impl JobSums {
         }
         for (idx, classes) in self.requests.iter_mut().enumerate() {
             if let Some(amount) = size.requests[idx].filter(|_| !is_log || idx == 1) {
-                classes.entry(decade(amount)).or_default().add(times);
+                let class = if is_log { fourfold(amount) } else { decade(amount) };
+                classes.entry(class).or_default().add(times);
             }
         }
         if let Some(fates) = self.users.get_mut(user) {
@@ -277,6 +321,7 @@ impl JobSums {
     }
 
     pub(super) fn merge(&mut self, other: Self) {
+        self.is_log |= other.is_log;
         self.sizes.iter_mut().zip(other.sizes).for_each(|(own, others)| own.merge(others));
         for (own, others) in self.requests.iter_mut().zip(other.requests) {
             for (class, fates) in others {
@@ -314,7 +359,8 @@ impl JobSums {
     /// their memory.
     pub fn by_request(&self, resource: Resource) -> Vec<FateRow> {
         let idx = usize::from(resource != Resource::Cpu);
-        self.requests[idx].iter().map(|(&class, fates)| fates.row(&decade_name(class))).collect()
+        let name = if self.is_log { fourfold_name } else { decade_name };
+        self.requests[idx].iter().map(|(&class, fates)| fates.row(&name(class))).collect()
     }
 
     /// By user, ordered by falling number of jobs.
@@ -361,6 +407,9 @@ mod tests {
         let row = fates.row("1");
         assert_eq!((row.jobs, row.jobs_with_wait, row.jobs_ended), (4, 4, 3));
         assert_eq!(row.slowdown_median, Some(1.5));
+        // The jobs of 1 s and of 5 s.
+        assert_eq!((row.slowdowns, row.jobs_under_10_s), (3, 2));
+        assert_eq!(row.slowdown_mean_of_longer, Some(1.5));
         assert!((row.slowdown_mean.unwrap() - 7.0 / 3.0).abs() < 1e-12);
         assert_eq!(row.wait_s_mean, Some(20.5));
         //  wait 10 s, run 20 s, suspended 70 s: 100 / 20.
@@ -403,6 +452,17 @@ mod tests {
         check(10.0 * tenth * (1.0 - 1e-8), "1 to 10");
         check(0.999, "0.1 to 1");
         check(1234.0, "1000 to 10000");
+    }
+
+    #[test]
+    fn memory_of_logs_is_sorted_by_powers_of_four() {
+        let check = |kib: f64, name: &str| assert_eq!(fourfold_name(fourfold(kib)), name);
+        check(0.0, "0");
+        check(0.5, "0.25 to 1");
+        check(1.0, "1 to 4");
+        // 4 GiB, and a KiB less.
+        check(4_194_304.0, "4194304 to 16777216");
+        check(4_194_303.0, "1048576 to 4194304");
     }
 
     #[test]
