@@ -33,7 +33,7 @@ mod words;
 pub(crate) use answer::pool;
 pub use answer::{ReplayAnswer, Replayed};
 pub(crate) use words::{
-    common_name, explained, in_words, killed, left_out, not_replayed, recorded,
+    common_name, explained, in_words, killed, left_out, name_in, not_replayed, other_way, recorded,
 };
 
 /// The result.

@@ -48,6 +48,7 @@ mod kill;
 mod kill_chosen;
 mod kill_saving;
 mod policy;
+mod policy_measures;
 #[cfg(test)]
 mod tests;
 mod users;
