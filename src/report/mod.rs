@@ -72,6 +72,7 @@ mod text;
 mod ticks;
 mod used;
 pub(crate) mod users;
+mod waiting;
 mod waits;
 
 #[cfg(feature = "serve")]

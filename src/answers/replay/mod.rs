@@ -13,6 +13,7 @@ use crate::replay::journal::Journal;
 use crate::replay::metrics::{GpuFragmentation, GroupRow, JobEnd, Metrics, Moved, Paired};
 use crate::results::kind::Kind;
 use crate::schema::{STARTS, Table};
+use crate::studies::queues::LargestQueue;
 
 mod absent;
 mod answer;
@@ -32,6 +33,7 @@ mod words;
 
 pub(crate) use answer::pool;
 pub use answer::{ReplayAnswer, Replayed};
+use words::MENTIONED;
 pub(crate) use words::{
     common_name, explained, in_words, killed, left_out, name_in, not_replayed, other_way, recorded,
 };
@@ -98,6 +100,8 @@ pub struct Setting {
     pub capacity: Capacity,
     /// The processors of a log whose machines are one pool in the replay.
     pub pooled: Option<f64>,
+    /// The queue of that log with most tasks.
+    pub largest_queue: Option<LargestQueue>,
     /// The time that is not in the log.
     pub absent: Absent,
 }

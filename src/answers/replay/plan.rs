@@ -27,8 +27,8 @@ use crate::replay::spec::ClusterSpec;
 use crate::replay::workload::{Estimates, UNITS};
 use crate::schema::Table;
 use crate::studies::first_end::FirstEnd;
-use crate::studies::machines;
 use crate::studies::rules::RuleGrid;
+use crate::studies::{machines, queues};
 
 /// What is replayed, and under which policies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -345,6 +345,10 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
         history.over_time = None;
     }
     let pooled = pooled(asked, lake, &cluster);
+    let largest_queue = match pooled {
+        Some(_) => queues::largest_queue(lake, windows)?,
+        None => None,
+    };
     let is_simulated = asked.cluster.is_some() || asked.failures.is_some();
     let machines = (!is_simulated).then_some((&cluster, history.overcommit));
     let recorded = history.over_time.as_ref().map_or_else(Vec::new, |all| all.all(machines));
@@ -361,6 +365,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
         has_fragmentation,
         capacity,
         pooled,
+        largest_queue,
         absent,
     })
 }

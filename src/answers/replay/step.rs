@@ -169,6 +169,7 @@ fn found(
         ),
         recorded: first.history.schedule,
         pooled_processors: first.pooled,
+        largest_queue: first.largest_queue.clone(),
         policies,
         machines: Some(first.cluster.machine_count() as u64),
         history: Some(first.history.counts),

@@ -229,7 +229,7 @@ pub(crate) fn left_out(answer: &ReplayAnswer) -> String {
 }
 
 /// The smallest share of the recorded CPU time that is worth a word.
-const MENTIONED: f64 = 0.01;
+pub(super) const MENTIONED: f64 = 0.01;
 
 /// The share of the recorded CPU time in attempts that are not replayed, if it is worth a word.
 pub(crate) fn not_replayed(answer: &ReplayAnswer) -> Option<f64> {

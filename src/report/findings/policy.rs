@@ -12,6 +12,7 @@ use crate::answers::sentences::{Capacity, capital, percent};
 use crate::digits::{alike, counted, grouped, six_digits, three_digits};
 use crate::replay::metrics::Spread;
 use crate::results::envelope::Envelope;
+use crate::schema::Source;
 
 /// Whether many tasks arrive at once when the replay starts, and the waits of later ones change in the same
 /// direction: these say more of the policies.
@@ -59,6 +60,7 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     if let Some(later) = &later {
         (said, is_worse_in_part) = (said + later, true);
     }
+    said.push_str(&confined(answer, stored).unwrap_or_default());
     // The first sentence may have the numbers of jobs.
     let jobs = if later.is_some() { None } else { jobs(answer, best) };
     let rest = [pooled(answer), settled(answer, pair, is_settled), even(pair)];
@@ -165,6 +167,28 @@ fn names(pair: [&Replayed; 2]) -> Option<[String; 2]> {
         [Some(own), Some(other)] if own != other => Some([own, other]),
         _ => None,
     }
+}
+
+/// A queue that never used more than this part of all processors was confined: one pool is a strong
+/// assumption.
+const CONFINED: f64 = 0.9;
+
+/// That the queue with most tasks never used all processors, as the end of the first sentence.
+fn confined(answer: &ReplayAnswer, stored: &Envelope) -> Option<String> {
+    let queue = answer.largest_queue.as_ref()?;
+    let all = answer.pooled_processors?;
+    let is_slurm = stored.source.as_deref() == Some(Source::Slurm.name());
+    let noun = if is_slurm { "partition" } else { "queue" };
+    (queue.processors_max <= CONFINED * all).then(|| {
+        format!(
+            "; the replays give all {} processors to every job, but {noun} {}, with {} of the tasks, never used \
+            more than {} at once in the record",
+            six_digits(all),
+            queue.name,
+            percent(queue.tasks_share),
+            six_digits(queue.processors_max)
+        )
+    })
 }
 
 /// That a replay ignores the partitions of a log.

@@ -82,7 +82,11 @@ pub(super) fn measures(pair: [&Replayed; 2], is_settled: bool) -> [Measure; 7] {
     let is_median = factor(&MEDIAN)
         .zip(factor(&wait))
         .is_some_and(|(median, wait)| median < wait && median < 1.0 - APART);
-    let [mean, p95, p99] = RESPONSES;
+    let [mut mean, p95, p99] = RESPONSES;
+    if pair.iter().any(|row| row.metrics.whole_job_response_s.is_some()) {
+        // The sentence says of which jobs.
+        mean.name = "the mean response";
+    }
     if is_median {
         [MEDIAN, wait, SLOWDOWN, mean, p95, p99, MAKESPAN]
     } else {
