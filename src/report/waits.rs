@@ -323,29 +323,13 @@ impl Waits {
         } else {
             "of about the same size".to_owned()
         };
-        let counts = |own: &OfUser| {
-            let compared = own.jobs_compared.unwrap_or(0);
-            let median = own.wait_s_median.map_or_else(|| "unknown".to_owned(), lasting);
-            match &self.known_for {
-                None => format!(
-                    "{} of its {} are compared, and the median wait of all is {median}",
-                    grouped(compared),
-                    counted(own.jobs, "job")
-                ),
-                Some([all, tasks]) => format!(
-                    "{} in {tasks} are compared, and the median wait of all {} in {all} is {median}",
-                    counted(compared, "job"),
-                    grouped(own.jobs)
-                ),
-            }
-        };
         let of = |(longer, own, share): &Compared<'_>| {
             format!(
                 "On average, a job of {} waited longer than {} of similar jobs of others. It has {} of the {noun}; {}",
                 short(user_name(&own.user)),
                 percent(*longer),
                 percent(*share),
-                counts(own),
+                self.counts(own),
             )
         };
         let named = [Some(longest), extreme, Some(shortest)].into_iter().flatten().map(of);
@@ -366,6 +350,24 @@ impl Waits {
             Self::JOBS_MIN,
         ));
         Some((verdict, said))
+    }
+
+    /// How many jobs of a user are compared, and how long its jobs waited.
+    fn counts(&self, own: &OfUser) -> String {
+        let compared = own.jobs_compared.unwrap_or(0);
+        let median = own.wait_s_median.map_or_else(|| "unknown".to_owned(), lasting);
+        match &self.known_for {
+            None => format!(
+                "{} of its {} are compared, and the median wait of all is {median}",
+                grouped(compared),
+                counted(own.jobs, "job")
+            ),
+            Some([all, tasks]) => format!(
+                "{} in {tasks} are compared, and the median wait of all {} in {all} is {median}",
+                counted(compared, "job"),
+                grouped(own.jobs)
+            ),
+        }
     }
 
     /// That no user waited long for the typical job, and how many tasks waited all the same.

@@ -25,10 +25,18 @@ pub struct LargestQueue {
     pub name: String,
     /// Its tasks.
     pub tasks: u64,
-    /// `tasks` over the tasks of all queues.
-    pub tasks_share: f64,
+    /// The tasks of all queues.
+    pub all_tasks: u64,
     /// The most processors that its tasks used at once.
     pub processors_max: f64,
+}
+
+impl LargestQueue {
+    /// Its part of all tasks.
+    #[expect(clippy::cast_precision_loss, reason = "tasks are far below 2^53")]
+    pub fn part(&self) -> f64 {
+        self.tasks as f64 / self.all_tasks.max(1) as f64
+    }
 }
 
 /// The tasks of a queue, and when they took processors and gave them back, µs.
@@ -70,16 +78,15 @@ pub fn largest_queue(lake: &Lake, windows: Windows) -> Result<Option<LargestQueu
 }
 
 /// The one with most tasks, the first by name of several; `None` for a single queue, or tasks without one.
-#[expect(clippy::cast_precision_loss, reason = "tasks are far below 2^53")]
 fn largest(all: BTreeMap<String, OfQueue>) -> Option<LargestQueue> {
-    let tasks: u64 = all.values().map(|queue| queue.tasks).sum();
+    let all_tasks: u64 = all.values().map(|queue| queue.tasks).sum();
     let is_single = all.len() < 2;
     // Of equal ones, the last of the reversed order is the first by name.
     let (name, mut most) = all.into_iter().rev().max_by_key(|(_, queue)| queue.tasks)?;
     (!is_single && name != UNKNOWN).then(|| LargestQueue {
         name,
         tasks: most.tasks,
-        tasks_share: most.tasks as f64 / tasks.max(1) as f64,
+        all_tasks,
         processors_max: f64::from(most_at_once(&mut most.changes)),
     })
 }
@@ -102,7 +109,7 @@ mod tests {
             Some(LargestQueue {
                 name: "a".to_owned(),
                 tasks: 3,
-                tasks_share: 0.75,
+                all_tasks: 4,
                 processors_max: 5.0
             })
         );

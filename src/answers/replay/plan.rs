@@ -345,10 +345,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
         history.over_time = None;
     }
     let pooled = pooled(asked, lake, &cluster);
-    let largest_queue = match pooled {
-        Some(_) => queues::largest_queue(lake, windows)?,
-        None => None,
-    };
+    let largest_queue = pooled.map(|_| queues::largest_queue(lake, windows)).transpose()?.flatten();
     let is_simulated = asked.cluster.is_some() || asked.failures.is_some();
     let machines = (!is_simulated).then_some((&cluster, history.overcommit));
     let recorded = history.over_time.as_ref().map_or_else(Vec::new, |all| all.all(machines));

@@ -223,7 +223,7 @@ pub(crate) fn left_out(answer: &ReplayAnswer) -> String {
         format!(", such as attempts with {} of the requested CPU time", percent(share))
     });
     format!(
-        "The replays leave out what else made tasks wait{such}: compare the policies with each other, not \
+        "the replays leave out what else made tasks wait{such}: compare the policies with each other, not \
         with the record"
     )
 }

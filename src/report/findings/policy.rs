@@ -60,13 +60,15 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     if let Some(later) = &later {
         (said, is_worse_in_part) = (said + later, true);
     }
-    said.push_str(&confined(answer, stored).unwrap_or_default());
+    let confined = confined(answer, stored);
+    let pooled = if confined.is_some() { None } else { pooled(answer) };
+    said.push_str(&confined.unwrap_or_default());
     // The first sentence may have the numbers of jobs.
     let jobs = if later.is_some() { None } else { jobs(answer, best) };
-    let rest = [pooled(answer), settled(answer, pair, is_settled), even(pair)];
+    let rest = [pooled, settled(answer, pair, is_settled), even(pair)];
     let more = more + &rest.into_iter().flatten().collect::<String>();
     let record = recorded(answer).map(|said| format!(". {said}"));
-    let weak = record.as_ref().map(|said| format!("{said}. {}", left_out(answer)));
+    let weak = record.as_ref().map(|said| format!("{said}; {}", left_out(answer)));
     let weak = weak.unwrap_or_default();
     let jobs = jobs.unwrap_or_default();
     if delay != [Change::Lower; 2] {
@@ -185,7 +187,7 @@ fn confined(answer: &ReplayAnswer, stored: &Envelope) -> Option<String> {
             more than {} at once in the record",
             six_digits(all),
             queue.name,
-            percent(queue.tasks_share),
+            percent(queue.part()),
             six_digits(queue.processors_max)
         )
     })

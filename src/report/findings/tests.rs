@@ -662,7 +662,7 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
         instead of 3.07 min) and the mean bounded slowdown of finished tasks (1.23 instead of 2.13 times their run time), but \
         raises the mean response of jobs (9 s instead of 5 s). Within 1 %: the response of the median job, the \
         response of the slowest 5 % of jobs and the response of the slowest 1 % of jobs. The 17 tasks that started waited \
-        49 s on average in the record. The replays leave out what else made tasks wait, such as attempts with 25.0 % of \
+        49 s on average in the record; the replays leave out what else made tasks wait, such as attempts with 25.0 % of \
         the requested CPU time: compare the policies with each other, not with the record. Under first come, first served \
         tasks wait longer than they did: that is a weak rival. Of 19 jobs, 13 end sooner under fair share than under \
         first come, first served, and 1 later (by more than 1 s and 1 % of their time). `wqr` raises both the \
@@ -687,7 +687,7 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
     let pool = "1 % of jobs. The replays treat the whole system as one pool of 1,159 processors: tasks that waited for";
     assert!(text.contains(pool), "{text}");
     pooled["answer"]["largest_queue"] =
-        json!({"name": "black", "tasks": 18, "tasks_share": 0.909, "processors_max": 756.0});
+        json!({"name": "black", "tasks": 10, "all_tasks": 11, "processors_max": 756.0});
     pooled["source"] = json!("slurm");
     let text = said(by(policy, &pooled));
     let confined = "(9 s instead of 5 s); the replays give all 1,159 processors to every job, but partition black, with \
