@@ -99,18 +99,25 @@ pub struct Setting {
     /// Where the CPU capacity of the machines comes from.
     pub capacity: Capacity,
     /// The processors of a log whose machines are one pool in the replay.
-    pub pooled: Option<f64>,
-    /// The queue of that log with most tasks.
-    pub largest_queue: Option<LargestQueue>,
+    pub pooled: Option<Pool>,
     /// The time that is not in the log.
     pub absent: Absent,
+}
+
+/// The processors of a log whose machines are one pool in a replay.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    pub processors: f64,
+    /// The queue with most tasks.
+    pub largest_queue: Option<LargestQueue>,
 }
 
 impl Setting {
     /// The machines in words: `12,583 machines`, or `one pool of 1,159 processors`.
     pub(crate) fn machines(&self) -> String {
         let count = self.cluster.machine_count() as u64;
-        self.pooled.map_or_else(|| digits::counted(count, "machine"), pool)
+        let pooled = self.pooled.as_ref().map(|pooled| pool(pooled.processors));
+        pooled.unwrap_or_else(|| digits::counted(count, "machine"))
     }
 }
 
