@@ -140,7 +140,9 @@ fn in_use(frame: &Frame<'_>, until: Until) -> Chart {
     let said = with_limit(said, overcommit);
     let value: fn(&AtTime) -> Option<f64> = |row| row.cpu_share.map(|share| share * 100.0);
     let record = Record { name: RECORD, value, said: &said };
-    let until = until_end_of_record(until, setting, frame.since_s);
+    let last_s = setting.recorded.last().map(|row| row.time_s);
+    let cut = setting.history.counts.still_running;
+    let until = until_end_of_record(until, (last_s, cut), frame.since_s);
     let titles = ["CPU requested by running tasks", &axis, " %"];
     let chart =
         frame.over_time(titles, (&until, &record), |sample| sample.cpu_share.map(percent_of));
@@ -151,17 +153,16 @@ fn in_use(frame: &Frame<'_>, until: Until) -> Chart {
     }
 }
 
-/// The end of the record, if it is before that of the chart and the window cuts tasks: they end there in
-/// the replays, so that what follows would be a fall that says nothing of the policies.
-fn until_end_of_record(until: Until, setting: &Setting, since_s: f64) -> Until {
-    let cut = setting.history.counts.still_running;
-    match setting.recorded.last() {
-        Some(row) if 0 < cut && row.time_s < until.at_s => Until {
-            at_s: row.time_s,
+/// The end of the record, if it is before that of the chart and the window cuts tasks: these get no more
+/// work in the replays, so that what follows would be a fall that says nothing of the policies.
+fn until_end_of_record(until: Until, (last_s, cut): (Option<f64>, u64), since_s: f64) -> Until {
+    match last_s {
+        Some(at_s) if 0 < cut && at_s < until.at_s => Until {
+            at_s,
             said: format!(
-                "Not drawn: the time after {}, the end of the window, at which the replays end the {} that \
-                still ran. ",
-                lasting(row.time_s - since_s),
+                "Not drawn: the time after {}, where the window ends: what still ran then, {}, gets no more \
+                work in the replays. ",
+                lasting(at_s - since_s),
                 digits::counted(cut, "task")
             ),
         },
@@ -196,7 +197,7 @@ fn caption_of(setting: &Setting) -> String {
 fn known_until(setting: &Setting, since_s: f64, last_s: f64) -> String {
     match setting.recorded.last() {
         Some(row) if row.time_s < last_s => {
-            format!(" It is drawn until {}.", lasting(row.time_s - since_s))
+            format!(" The record is drawn until {}.", lasting(row.time_s - since_s))
         }
         _ => String::new(),
     }
@@ -488,7 +489,9 @@ fn lines(
 
 #[cfg(test)]
 mod tests {
-    use super::{are_apart, idle_end, is_of_some, waits_of_record};
+    use super::{
+        Until, are_apart, idle_end, is_of_some, until_end_of_record, waits_of_record, with_limit,
+    };
     use crate::replay::history::Counts;
     use crate::replay::metrics::Sample;
 
@@ -512,6 +515,31 @@ mod tests {
         assert!(
             waits_of_record(&one).ends_with("also has 1 task with too little data for a replay.")
         );
+    }
+
+    #[test]
+    fn the_use_is_drawn_until_the_window_cuts_tasks() {
+        let until = |last_s, cut| {
+            let until = Until { at_s: 97_200.0, said: "Idle. ".to_owned() };
+            let found = until_end_of_record(until, (last_s, cut), 0.0);
+            (found.at_s, found.said)
+        };
+        let idle = (97_200.0, "Idle. ".to_owned());
+        assert_eq!(until(Some(90_720.0), 0), idle, "no task is cut");
+        assert_eq!(until(None, 7), idle, "the record is unknown");
+        assert_eq!(until(Some(97_200.0), 7), idle, "the chart ends there");
+        let (at_s, said) = until(Some(90_720.0), 7);
+        assert_eq!(at_s, 90_720.0);
+        let expected = "Not drawn: the time after 25.2 h, where the window ends: what still ran then, 7 tasks, \
+            gets no more work in the replays. ";
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn how_full_machines_may_get_is_said_unless_it_is_whole() {
+        assert_eq!(with_limit("All.".to_owned(), 1.0), "All.");
+        let said = with_limit("All.".to_owned(), 1.48);
+        assert_eq!(said, "All. Policies fill machines up to 148.0 % of their capacity.");
     }
 
     #[test]
