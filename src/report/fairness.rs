@@ -40,13 +40,32 @@ use crate::results::Stored;
 
 const PAGE: &str = "fairness.html";
 
-/// Whether waits were even: whose jobs waited longest and shortest, and a chart.
+/// Whether waits were even: whose jobs waited longest and shortest, and a chart; empty if nothing is known
+/// of waits.
 pub(super) fn waited(result: &Stored, all: &[Stored]) -> String {
     let Some(of) = Of::new(result, all) else { return String::new() };
     let (users, noun) = (&of.answer.users, of.noun());
-    let chart = of.waits.chart(users).map_or_else(String::new, |chart| series::html(&chart));
-    of.waits.said(users, (noun, queue_of(result))) + &chart + &of.waits.beside_use(users, noun)
+    let titled =
+        |chart: Chart| format!("<h3>{}</h3>\n{}", escape(chart.title()), series::html(&chart));
+    let chart = of.waits.chart(users).map_or_else(String::new, titled);
+    let body =
+        of.waits.said(users, (noun, queue_of(result))) + &chart + &of.waits.beside_use(users, noun);
+    if body.is_empty() { body } else { format!("<section>\n{body}</section>\n") }
 }
+
+/// A column of times is left out if these many users, the heaviest, have the same: their pages have it.
+const SAME_IN: usize = 10;
+
+/// Whether a column has one value in the rows of the heaviest users.
+fn is_same(rows: &[Vec<Cell>], column: usize) -> bool {
+    let mut cells = rows.iter().take(SAME_IN).map(|row| row[column].html());
+    let first = cells.next();
+    2 < rows.len() && cells.all(|cell| Some(cell) == first)
+}
+
+/// The places of the columns of times in the table of users.
+const FIRST_USE_AT: usize = 4;
+const LAST_USE_AT: usize = 5;
 
 /// The tables of users and machines on the page of the study, with suggestions.
 pub(super) fn index(result: &Stored, all: &[Stored]) -> String {
@@ -73,8 +92,19 @@ pub(super) fn index(result: &Stored, all: &[Stored]) -> String {
         }
         cells
     };
-    let rows: Vec<Vec<Cell>> = of.answer.users.iter().enumerate().map(row).collect();
-    let caption = format!("By {} ({})", of.kind(), of.clock());
+    let mut rows: Vec<Vec<Cell>> = of.answer.users.iter().enumerate().map(row).collect();
+    // From the right, so that places to the left stay.
+    for column in
+        [LAST_USE_AT, FIRST_USE_AT].into_iter().filter(|&at| is_same(&rows, at)).collect::<Vec<_>>()
+    {
+        header.remove(column);
+        for row in &mut rows {
+            row.remove(column);
+        }
+    }
+    let has_times = header.contains(&FIRST_USE) || header.contains(&"last use");
+    let clock = if has_times { format!(" ({})", of.clock()) } else { String::new() };
+    let caption = format!("By {}{clock}", of.kind());
     let mut html = super::fading::element(result).unwrap_or_default();
     let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
     html.push_str(&html::table(&caption, &header, &rows));
@@ -423,5 +453,22 @@ fn machine_page(
         title: capital(&short_parts(name)),
         within: page_of_machine(of, machine),
         body,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_with_one_value_in_the_first_rows_is_left_out() {
+        let rows = |others: &[&str]| -> Vec<Vec<Cell>> {
+            let first = std::iter::repeat_n("0 d", SAME_IN);
+            first.chain(others.iter().copied()).map(|cell| vec![Cell::of(cell)]).collect()
+        };
+        // Users further down do not count.
+        assert!(is_same(&rows(&["1 d"]), 0));
+        assert!(!is_same(&rows(&["1 d"])[1..], 0));
+        assert!(!is_same(&rows(&[])[..2], 0), "two rows are short");
     }
 }

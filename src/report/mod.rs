@@ -74,6 +74,7 @@ mod ticks;
 mod together;
 mod used;
 pub(crate) mod users;
+mod waiting;
 mod waits;
 
 #[cfg(feature = "serve")]

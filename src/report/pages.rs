@@ -218,7 +218,7 @@ fn figures(kind: &Kind<'_>, result: &Stored, scope: &str) -> Result<String, Repo
         let titles: Vec<String> = folded.iter().map(|chart| escape(chart.title)).collect();
         let _ = writeln!(
             html,
-            "<details class=\"long\"><summary>Further charts: {}</summary>\n<div class=\"figures\">",
+            "<details class=\"long\"><summary>More charts: {}</summary>\n<div class=\"figures\">",
             titles.join("; ")
         );
         for chart in folded {
@@ -266,7 +266,12 @@ fn section(
     (links, assumed): (&Links, &Assumed),
 ) -> Result<String, ReportError> {
     let heading = escape(&of_result(result, &caption(&result.name)));
-    let mut body = headed(result, &heading);
+    // Whether it was fair comes before who got how much.
+    let mut body = match kind.pages {
+        Some(Pages::Users) => super::fairness::waited(result, all),
+        _ => String::new(),
+    };
+    body.push_str(&headed(result, &heading));
     if let Some(said) = answer(kind, result) {
         body.push_str(&in_sentences(&with_episodes(&said, result, all)));
     }
@@ -297,7 +302,6 @@ fn section(
     };
     body.push_str(&if kind.names_first { names + &charts } else { charts + &names });
     if kind.pages == Some(Pages::Users) {
-        body.push_str(&super::fairness::waited(result, all));
         body.push_str(&super::fairness::index(result, all));
     }
     body.push_str(&all_tables(kind, (result, all), links));

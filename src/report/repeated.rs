@@ -36,7 +36,8 @@ pub(super) fn is_in_durations(result: &Stored, shown: &[Shown<'_>]) -> bool {
 
 /// That many jobs of an outcome took at most a second, on the page of the outcomes; empty elsewhere.
 pub(super) fn brief(result: &Stored, all: &[Stored]) -> String {
-    let said = all.iter().filter(|_| result.name == classify::KINDS[0].name).filter_map(described);
+    let mut said =
+        all.iter().filter(|_| result.name == classify::KINDS[0].name).filter_map(described);
     let said = said.find_map(DescribeAnswer::brief);
     said.map_or_else(String::new, |said| format!("<p>{}.</p>\n", sentence(&said)))
 }

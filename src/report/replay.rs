@@ -39,9 +39,13 @@ struct Row<'a> {
     finished: u64,
     /// Of all tasks.
     waiting_s: Option<Spread>,
+    /// Of the tasks that arrive after the first tenth of the time, if many arrive at once at its start.
+    settled_waiting_s: Option<Spread>,
     /// Of the tasks that started in the record.
     recorded_waiting_s: Option<Spread>,
     job_response_s: Option<Spread>,
+    /// The same with the jobs that the end of the window cuts, if it cuts some.
+    all_response_s: Option<Spread>,
     bounded_slowdown: Option<Spread>,
     /// Jobs that end sooner and later than under the first policy.
     against_first: Option<[u64; 2]>,
@@ -49,24 +53,29 @@ struct Row<'a> {
     harmed: Option<u64>,
     /// The CPU time of attempts that came to nothing, as a share of all that was used.
     wasted_share: Option<f64>,
+    /// Jain's index of the users' mean slowdowns.
+    user_fairness: Option<f64>,
 }
 
 impl<'a> Row<'a> {
     /// A policy beside the first one, and the record if there is one.
-    fn of(row: &'a Replayed, first: &str, has_record: bool) -> Self {
+    fn of(row: &'a Replayed, first: &str, [has_record, has_crowd]: [bool; 2]) -> Self {
         let (metrics, paired) = (&row.metrics, &row.against_first);
         let recorded_s = metrics.recorded_waiting_s.or(metrics.waiting_s);
         Self {
             name: &row.policy,
             finished: metrics.finished as u64,
             waiting_s: metrics.waiting_s,
+            settled_waiting_s: metrics.settled_waiting_s.filter(|_| has_crowd),
             recorded_waiting_s: recorded_s.filter(|_| has_record),
             job_response_s: metrics.responses_of_whole_jobs(),
+            all_response_s: metrics.whole_job_response_s.and(metrics.job_response_s),
             bounded_slowdown: metrics.bounded_slowdown,
             against_first: (row.policy != first)
                 .then_some([paired.helped as u64, paired.hurt as u64]),
             harmed: (0 < metrics.condemned_tasks).then_some(paired.harmed as u64),
             wasted_share: (0.0 < row.wasted_cpu_s).then(|| row.wasted_cpu_s / metrics.cpu_s),
+            user_fairness: metrics.user_fairness,
         }
     }
 
@@ -84,39 +93,49 @@ impl<'a> Row<'a> {
         [
             Cell::policy(self.name),
             time(self.waiting_s, |spread| spread.mean),
+            time(self.settled_waiting_s, |spread| spread.mean),
             time(self.recorded_waiting_s, |spread| spread.mean),
             time(self.recorded_waiting_s.or(self.waiting_s), |spread| spread.p95),
             Cell::rounded(self.bounded_slowdown.map_or(f64::NAN, |spread| spread.mean)),
             time(self.job_response_s, |spread| spread.mean),
             time(self.job_response_s, |spread| spread.median),
             time(self.job_response_s, |spread| spread.p95),
+            time(self.job_response_s, |spread| spread.p99),
+            time(self.all_response_s, |spread| spread.mean),
+            time(self.all_response_s, |spread| spread.p99),
             count(0),
             count(1),
             Cell::of(&self.harmed.map_or_else(String::new, |jobs| jobs.to_string())),
             share(self.wasted_share),
             Cell::of(&self.finished.to_string()),
+            Cell::rounded(self.user_fairness.unwrap_or(f64::NAN)),
         ]
     }
 }
 
 /// From this column on, one is left out if it is the same for all.
-const LEFT_OUT_FROM: usize = 8;
+const LEFT_OUT_FROM: usize = 9;
 
 /// The headings.
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 18] = [
     "policy",
     "mean wait of all tasks",
+    "mean wait after the first tenth of the time",
     "mean wait of tasks that started in the record",
     "95 % of these wait at most",
     "mean bounded slowdown of finished tasks",
     "mean response of jobs",
     "median response of jobs",
     "95 % of responses at most",
+    "99 % of responses at most",
+    "mean response, with jobs cut by the window",
+    "99 % of these at most",
     "jobs that end sooner",
     "jobs that end later",
     "jobs harmed by its kill rule",
     "CPU time wasted, of all used",
     "finished tasks",
+    "how even the users' slowdowns are (Jain's index)",
 ];
 
 /// A table with a row per policy, below one for the record if the log records waits. Empty if a policy
@@ -135,6 +154,7 @@ fn side_by_side(answer: &ReplayAnswer) -> String {
         finished: record.finished,
         recorded_waiting_s: record.waiting_s,
         job_response_s: record.responses_of_whole_jobs(),
+        all_response_s: record.whole_job_response_s.and(record.job_response_s),
         bounded_slowdown: record.bounded_slowdown,
         ..Row::default()
     });
@@ -151,7 +171,8 @@ fn side_by_side(answer: &ReplayAnswer) -> String {
     } else {
         String::new()
     };
-    let policies = policies.iter().map(|row| Row::of(row, first, record.is_some()));
+    let has_crowd = answer.history.is_some_and(|counts| 0 < counts.began_before);
+    let policies = policies.iter().map(|row| Row::of(row, first, [record.is_some(), has_crowd]));
     let mut rows: Vec<Vec<Cell>> = policies.map(|row| row.cells().into()).collect();
     rows.splice(0..0, record.map(|row| row.cells().into()));
     let is_known = |column: &usize| rows.iter().any(|row| !row[*column].html().is_empty());
@@ -182,6 +203,8 @@ fn populations(answer: &ReplayAnswer) -> String {
         .to_owned();
     if answer.recorded.is_some() {
         said.push_str(" The log does not name the policy that the cluster used.");
+        let longer = replay::other_way(answer).map(|longer| format!(" {longer}."));
+        said.push_str(&longer.unwrap_or_default());
     }
     if 0 < counts.dropped_attempts {
         said.push_str(
@@ -198,8 +221,9 @@ fn populations(answer: &ReplayAnswer) -> String {
         );
         if answer.policies.iter().any(|row| row.metrics.whole_job_response_s.is_some()) {
             said.push_str(
-                " Responses in this table and in the chart are those of jobs without such tasks, which last \
-                as long as the window under every policy; those in the table of all figures are of all jobs.",
+                " Responses in this table and in the chart are those of jobs without such tasks, unless they are \
+                said to be with them: cut jobs last as long as the window under every policy. Those in the table \
+                of all figures are of all jobs.",
             );
         }
     }
@@ -235,7 +259,7 @@ fn assumed(answer: &ReplayAnswer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::history::Schedule;
+    use crate::replay::history::{Counts, Schedule};
     use crate::replay::metrics::{Metrics, Paired};
     use crate::studies::named::Named;
 
@@ -260,6 +284,10 @@ mod tests {
         assert!(has.iter().all(|text| html.contains(text)), "{html}");
         assert!(Cell::policy("a+<b").html().ends_with("a+<wbr>&lt;b"));
         assert!(html.contains("jobs that end sooner and later are compared with fifo"), "{html}");
+        // What only some traces have.
+        for absent in ["first tenth", "cut by the window", "Jain"] {
+            assert!(!html.contains(absent), "{absent} in {html}");
+        }
         // The first policy is not compared with itself.
         assert_eq!((html.matches(">3<").count(), html.matches(">2<").count()), (1, 1), "{html}");
         for absent in ["in the record", "harmed", "response", "until the last end"] {
@@ -275,6 +303,40 @@ mod tests {
         let mut several = answer;
         several.policies[1].over_seeds = Some(Named::default());
         assert_eq!(side_by_side(&several), "");
+    }
+
+    #[test]
+    fn the_values_of_the_first_sentence_are_in_the_table() {
+        let spread = |mean: f64| Some(Spread { mean, p99: 9.0 * mean, ..Spread::default() });
+        let row = |policy: &str, mean: f64| Replayed {
+            policy: policy.to_owned(),
+            metrics: Metrics {
+                settled_waiting_s: spread(mean),
+                job_response_s: spread(2.0 * mean),
+                whole_job_response_s: spread(3.0 * mean),
+                user_fairness: Some(mean / 100.0),
+                ..Metrics::default()
+            },
+            ..Replayed::default()
+        };
+        let counts = Counts { began_before: 4, ..Counts::default() };
+        let policies = vec![row("fifo", 11.0), row("fair", 13.0)];
+        let answer = ReplayAnswer { policies, history: Some(counts), ..ReplayAnswer::default() };
+        let html = side_by_side(&answer);
+        for shown in [
+            "first tenth",
+            ">13 s<",
+            ">26 s<",
+            ">39 s<",
+            ">3.9 min<",
+            "cut by the window",
+            ">0.13<",
+        ] {
+            assert!(html.contains(shown), "{shown} in {html}");
+        }
+        // Without tasks from before the window, the first tenth is like the rest.
+        let html = side_by_side(&ReplayAnswer { history: None, ..answer });
+        assert!(!html.contains("first tenth"), "{html}");
     }
 
     #[test]

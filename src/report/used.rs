@@ -9,8 +9,9 @@ use super::html::Cell;
 use super::links::{PAGES_MAX, file_of};
 use super::text::{clock, gpu_time, is_date, lasting, percent_said};
 use super::waits::Waits;
+use crate::answers::fairness::charts::{axis_from, on_axis};
 use crate::answers::fairness::{FairnessAnswer, FairnessSettings, KIND};
-use crate::charts::{Chart, over_span};
+use crate::charts::{Chart, DAYS_OF_SPAN, over_span};
 use crate::digits::{in_use, three_digits, unit_of_use};
 use crate::fairness::gather::By;
 use crate::results::missing::Missing;
@@ -64,19 +65,24 @@ impl<'a> Of<'a> {
     #[expect(clippy::cast_precision_loss, reason = "intervals are below 2^53")]
     pub(super) fn gapped(&self, chart: Chart) -> Chart {
         let length_s = self.answer.intervals as f64 * self.answer.interval_s;
-        let (chart, unit_s) = over_span(chart, length_s);
+        let start_s = self.answer.start_s - self.settings.shift_s();
+        let axis = if self.settings.is_only_cluster() { axis_from(start_s) } else { DAYS_OF_SPAN };
+        let (chart, unit_s) = over_span(on_axis(chart, axis), length_s);
         if !self.settings.is_only_cluster() {
             return chart;
         }
         let whole = &self.result.whole;
         let missing = Missing::of_inputs(&whole.inputs, &tables_of(&KIND, &whole.settings))
             .whole_from(whole_from(self.all));
-        missing.over_time(chart, self.answer.start_s - self.settings.shift_s(), unit_s)
+        missing.over_time(chart, start_s, unit_s)
     }
 
     /// The clock of the times of users, in words.
     pub(super) fn clock(&self) -> &'static str {
         match self.since_s() {
+            0.0 if self.settings.is_only_cluster() && self.answer.start_s == 0.0 => {
+                "times since the start of the trace"
+            }
             0.0 => "times since the start of the span",
             dated => clock(Some(dated)),
         }

@@ -1,13 +1,14 @@
 //! How long the jobs of users waited, beside what the users got.
 //!
-//! In: a stored load. Out: the waits and slowdowns of a user, and whose jobs waited longest and
-//! shortest, as HTML.
+//! In: a stored load. Out: the waits and slowdowns of a user, whose jobs waited longest and shortest, and
+//! whose the waiting was, as HTML.
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use super::html::Cell;
-use super::text::{escape, lasting, user_name};
+use super::text::{escape, lasting, sentence, user_name};
+use super::waiting::Waiting;
 use crate::answers::load::{self, LoadAnswer};
 use crate::answers::sentences::{capital, percent, short};
 use crate::charts::{Bar, BarChart, Chart, Tone};
@@ -25,6 +26,7 @@ pub(super) struct OfUser {
     jobs: u64,
     jobs_with_wait: u64,
     jobs_ended: u64,
+    wait_s_mean: Option<f64>,
     wait_s_median: Option<f64>,
     slowdown_median: Option<f64>,
     /// `None` in results of older versions.
@@ -37,6 +39,11 @@ impl OfUser {
     fn longer(&self) -> Option<f64> {
         let is_enough = self.jobs_compared.is_some_and(|jobs| Waits::JOBS_MIN <= jobs);
         self.waited_longer_than.filter(|_| is_enough)
+    }
+
+    /// Whether enough of its jobs started.
+    const fn has_enough(&self) -> bool {
+        Waits::JOBS_MIN <= self.jobs_with_wait
     }
 
     /// Whether its typical job waits long.
@@ -55,6 +62,8 @@ pub(super) struct Waits {
     /// tasks are known are compared.
     known_for: Option<[String; 2]>,
     header: [String; 4],
+    /// The waiting tasks of all users.
+    waiting: Waiting,
 }
 
 /// How long jobs and tasks are in the log, if jobs are in it for much longer.
@@ -62,6 +71,14 @@ fn known_for(windows: &Windows) -> Option<[String; 2]> {
     let length = |end_us: Option<i64>| Some(micros_to_seconds(end_us? - windows.first_us?));
     let (jobs_s, tasks_s) = (length(windows.job_end_us)?, length(windows.task_end_us)?);
     (MUCH_LONGER * tasks_s <= jobs_s).then(|| [jobs_s, tasks_s].map(lasting))
+}
+
+/// The part of the others' jobs that waits less if waits are even.
+const EVEN: f64 = 0.5;
+
+#[expect(clippy::cast_precision_loss, reason = "jobs are far below 2^53")]
+const fn count_of(jobs: u64) -> f64 {
+    jobs as f64
 }
 
 /// From this ratio of their lengths on, it is said how long jobs and tasks are known.
@@ -101,6 +118,9 @@ impl Waits {
     /// Users with a bar.
     const BARS_MAX: usize = 12;
 
+    /// Two shares are of one comparison if they add up to the whole within this.
+    const SIDES: f64 = 0.02;
+
     /// From this part of the others' jobs on, a user waited longer than others.
     const LONGER: f64 = 0.75;
 
@@ -114,7 +134,8 @@ impl Waits {
         let rows = answer.users.iter().filter_map(|row| OfUser::deserialize(row).ok());
         let windows = load.whole.settings.get("windows");
         let windows = windows.and_then(|own| Windows::deserialize(own).ok()).unwrap_or_default();
-        Self::from_rows(rows.collect(), answer.has_queues, known_for(&windows))
+        let waits = Self::from_rows(rows.collect(), answer.has_queues, known_for(&windows));
+        if waits.is_empty() { waits } else { Self { waiting: Waiting::of(answer), ..waits } }
     }
 
     fn from_rows(all: Vec<OfUser>, has_queues: bool, known_for: Option<[String; 2]>) -> Self {
@@ -132,7 +153,7 @@ impl Waits {
             time("similar jobs of others that waited less", 1),
             "median bounded slowdown of jobs".to_owned(),
         ];
-        Self { users, has_queues, known_for, header }
+        Self { users, has_queues, known_for, header, waiting: Waiting::default() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -197,20 +218,30 @@ impl Waits {
         format!("<p>{}</p>\n", escape(&said))
     }
 
-    /// Whether some users waited longer than others with jobs of the same kind, and who waited longest
-    /// and shortest of those with enough use and jobs; without such jobs, the medians of all jobs.
+    /// Whether some users waited longer than others with jobs of the same kind, who waited longest and
+    /// shortest of those with enough use and jobs, and whose the waiting was; without such jobs, the medians
+    /// of all jobs.
     pub(super) fn said(&self, users: &[UserUsage], (noun, queue): (&str, &str)) -> String {
         let known = self.known(users);
         let knows_alike = self.users.values().any(|own| own.jobs_compared.is_some());
         let said = self.of_alike(&known, noun, queue);
-        let said = said.or_else(|| Self::of_medians(&known, noun, knows_alike));
-        said.map_or_else(String::new, |(verdict, said)| {
-            format!(
-                "<h3>Was it fair?</h3>\n<p class=\"answer\">{}.</p>\n<p>{}</p>\n",
-                escape(&verdict),
-                escape(&said)
-            )
-        })
+        let said = said.or_else(|| self.of_medians(&known, noun, knows_alike));
+        let Some((verdict, mut items)) = said else { return String::new() };
+        items.extend(self.waiting.of_tasks());
+        let waited = |own: &'_ OfUser| Some(own.wait_s_mean? * count_of(own.jobs_with_wait));
+        let mut jobs: Vec<(&str, u64, f64)> = self
+            .users
+            .values()
+            .filter_map(|own| Some((own.user.as_str(), own.jobs_with_wait, waited(own)?)))
+            .collect();
+        jobs.sort_by(|one, other| one.0.cmp(other.0));
+        items.extend(self.waiting.of_jobs(&jobs));
+        let items = items.iter().map(|item| format!("<li>{}.</li>\n", sentence(item)));
+        format!(
+            "<h2 id=\"waits\">Was it fair?</h2>\n<p class=\"answer\">{}.</p>\n<ul class=\"more\">\n{}</ul>\n",
+            escape(&verdict),
+            items.collect::<String>()
+        )
     }
 
     /// The users with enough use, and their shares of it.
@@ -242,19 +273,18 @@ impl Waits {
                 label: short(user_name(&own.user)),
                 value: 100.0 * longer,
                 note: format!("{}{wait}, {} of the use", percent(*longer), percent(*share)),
-                tone: if Self::LONGER <= *longer && own.waits_long() {
-                    Tone::Orange
-                } else {
-                    Tone::Blue
-                },
-                part: None,
+                tone: Tone::Blue,
+                // What is above an even share stands out, so that 50 % is seen.
+                part: Some((100.0 * (longer - EVEN), Tone::Orange)).filter(|part| 0.0 < part.0),
             }
         };
         let bars: Vec<Bar> = compared.iter().take(Self::BARS_MAX).map(bar).collect();
         (1 < bars.len()).then(|| {
             Chart::Bars(BarChart {
-                title: "Similar jobs of others that waited less".to_owned(),
-                caption: "50 % would be even.".to_owned(),
+                title: "Similar jobs of others that waited less, on average over the jobs of a user".to_owned(),
+                caption: "50 % would be even; what is above it is orange. Users with a long bar waited longer \
+                    than others with similar jobs."
+                    .to_owned(),
                 value_axis: "similar jobs of others that waited less (%)".to_owned(),
                 bars,
             })
@@ -267,7 +297,7 @@ impl Waits {
         known: &[(&OfUser, f64)],
         noun: &str,
         queue: &str,
-    ) -> Option<(String, String)> {
+    ) -> Option<(String, Vec<String>)> {
         let compared = Self::compared(known);
         let first = compared.first()?;
         let is_late = |of: &&Compared<'_>| Self::LONGER <= of.0 && of.1.waits_long();
@@ -275,11 +305,13 @@ impl Waits {
         let late = compared.iter().filter(is_late);
         let late = late.max_by(|one, other| one.2.total_cmp(&other.2));
         let verdict = match late {
-            Some(_) => "Waits were not even, and the log does not say who was entitled to more",
-            None if compared.iter().any(|of| of.1.waits_long()) => {
-                "It is not shown that anybody had to wait longer than others"
+            Some(_) => {
+                "Waits were not even, and the log does not say who was entitled to more".to_owned()
             }
-            None => "No user waited long for the typical job",
+            None if known.iter().any(|(own, _)| own.has_enough() && own.waits_long()) => {
+                "It is not shown that anybody had to wait longer than others".to_owned()
+            }
+            None => self.none_long(noun),
         };
         let longest = late.unwrap_or(first);
         // Another user may have waited still longer, with less use.
@@ -291,50 +323,72 @@ impl Waits {
         } else {
             "of about the same size".to_owned()
         };
-        let counts = |own: &OfUser| {
-            let compared = own.jobs_compared.unwrap_or(0);
-            match &self.known_for {
-                None => {
-                    let jobs = counted(own.jobs, "job");
-                    format!("{} of {jobs} compared; median wait of all", grouped(compared))
-                }
-                Some([all, tasks]) => format!(
-                    "{} in {tasks} compared; median wait of all {} in {all}",
-                    counted(compared, "job"),
-                    grouped(own.jobs)
-                ),
-            }
-        };
         let of = |(longer, own, share): &Compared<'_>| {
             format!(
-                "jobs of {} waited longer than {} of them ({} {}; {} of the {noun})",
+                "On average, a job of {} waited longer than {} of similar jobs of others. It has {} of the {noun}; {}",
                 short(user_name(&own.user)),
                 percent(*longer),
-                counts(own),
-                own.wait_s_median.map_or_else(|| "unknown".to_owned(), lasting),
-                percent(*share)
+                percent(*share),
+                self.counts(own),
             )
         };
         let named = [Some(longest), extreme, Some(shortest)].into_iter().flatten().map(of);
-        let named: Vec<String> = named.collect();
-        let said = format!(
-            "Compared with jobs of others {alike}, {}. {} with {} of the {noun} or more and {} such jobs or \
-            more are compared; 50 % would be even.",
-            named.join(", "),
+        let mut said: Vec<String> = named.collect();
+        if (longest.0 + shortest.0 - 1.0).abs() <= Self::SIDES {
+            said.push(format!(
+                "The two shares of {} and {} add up to about 100 %: they may be one comparison seen from two sides, \
+                as when similar jobs in the same queue are mostly those of these two",
+                short(user_name(&longest.1.user)),
+                short(user_name(&shortest.1.user)),
+            ));
+        }
+        said.push(format!(
+            "Similar jobs are {alike}, and 50 % would be even. {} with {} of the {noun} or more and {} such jobs or \
+            more are compared",
             capital(&counted(compared.len() as u64, "user")),
             percent(Self::SHARE_MIN),
             Self::JOBS_MIN,
-        );
-        Some((verdict.to_owned(), said))
+        ));
+        Some((verdict, said))
+    }
+
+    /// How many jobs of a user are compared, and how long its jobs waited.
+    fn counts(&self, own: &OfUser) -> String {
+        let compared = own.jobs_compared.unwrap_or(0);
+        let median = own.wait_s_median.map_or_else(|| "unknown".to_owned(), lasting);
+        match &self.known_for {
+            None => format!(
+                "{} of its {} are compared, and the median wait of all is {median}",
+                grouped(compared),
+                counted(own.jobs, "job")
+            ),
+            Some([all, tasks]) => format!(
+                "{} in {tasks} are compared, and the median wait of all {} in {all} is {median}",
+                counted(compared, "job"),
+                grouped(own.jobs)
+            ),
+        }
+    }
+
+    /// That no user waited long for the typical job, and how many tasks waited all the same.
+    fn none_long(&self, noun: &str) -> String {
+        let queue = self.waiting.range().map_or_else(String::new, |range| format!(", but {range}"));
+        format!(
+            "No user with {} of the {noun} or more and {} jobs or more has a median wait of {} or longer{queue}",
+            percent(Self::SHARE_MIN),
+            Self::JOBS_MIN,
+            lasting(Self::LONG_S)
+        )
     }
 
     /// Whose jobs waited longest and shortest in the median; `None` if all waited equally long.
     fn of_medians(
+        &self,
         known: &[(&OfUser, f64)],
         noun: &str,
         knows_alike: bool,
-    ) -> Option<(String, String)> {
-        let known = known.iter().filter(|(own, _)| Self::JOBS_MIN <= own.jobs_with_wait);
+    ) -> Option<(String, Vec<String>)> {
+        let known = known.iter().filter(|(own, _)| own.has_enough());
         let known = known.filter_map(|&(own, share)| Some((own.wait_s_median?, own, share)));
         let mut known: Vec<(f64, &OfUser, f64)> = known.collect();
         known.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -352,22 +406,22 @@ impl Waits {
             )
         };
         let verdict = if longest.0 < Self::LONG_S {
-            "No user waited long for the typical job"
+            self.none_long(noun)
         } else if knows_alike {
-            "Waits can hardly be compared: few users have jobs like those of others"
+            "Waits can hardly be compared: few users have jobs like those of others".to_owned()
         } else {
-            "Waits differ, and so may what users ask for"
+            "Waits differ, and so may what users ask for".to_owned()
         };
         let said = format!(
             "Of the {} with {} of the {noun} or more and {} jobs or more that \
-            started, longest waited {}, shortest {}.",
+            started, longest waited {}, shortest {}",
             counted(known.len() as u64, "user"),
             percent(Self::SHARE_MIN),
             Self::JOBS_MIN,
             of(longest),
             of(shortest)
         );
-        Some((verdict.to_owned(), said))
+        Some((verdict, vec![said]))
     }
 }
 
@@ -442,51 +496,71 @@ mod tests {
             vec![
                 alike("a", 20, first.0, first.1),
                 alike("b", 10, 30.0, 0.25),
-                alike("c", 9, 9000.0, 1.0),
+                alike("c", 8, 9000.0, 1.0),
                 alike("d", 50, 9000.0, 1.0),
             ]
         };
-        let said = |first| Waits::from_rows(rows(first), true, None).said(&users, NOUNS);
+        let said = |first| {
+            Waits::from_rows(rows(first), true, None).said(&users, NOUNS).replace("&nbsp;", " ")
+        };
         assert_eq!(
             said((7200.0, 0.75)),
-            "<h3>Was it fair?</h3>\n<p class=\"answer\">Waits were not even, and the log does not say who was \
-            entitled to more.</p>\n<p>Compared with jobs of others in the same partition and of about the same size, jobs of a \
-            waited longer than 75.0 % of them (20 of 21 jobs compared; median wait of all 2 h; 50.0 % of the CPU time), jobs of \
-            b waited longer than 25.0 % of them (10 of 11 jobs compared; median wait of all 30 s; 40.0 % of the CPU time). 2 users \
-            with 1.0 % of the CPU time or more and 10 such jobs or more are compared; 50 % would be \
-            even.</p>\n"
+            "<h2 id=\"waits\">Was it fair?</h2>\n<p class=\"answer\">Waits were not even, and the log does not say who was \
+            entitled to more.</p>\n<ul class=\"more\">\n<li>On average, a job of a waited longer than 75.0 % of similar jobs of \
+            others. It has 50.0 % of the CPU time; 20 of its 21 jobs are compared, and the median wait of all is 2 h.</li>\n\
+            <li>On average, a job of b waited longer than 25.0 % of similar jobs of others. It has 40.0 % of the CPU time; 10 of its \
+            11 jobs are compared, and the median wait of all is 30 s.</li>\n<li>The two shares of a and b add up to about 100 %: \
+            they may be one comparison seen from two sides, as when similar jobs in the same queue are mostly those of these \
+            two.</li>\n<li>Similar jobs are in the same partition and of about the same size, and 50 % would be even. 2 users \
+            with 1.0 % of the CPU time or more and 10 such jobs or more are compared.</li>\n</ul>\n"
         );
         assert!(
             said((7200.0, 0.74)).contains("not shown that anybody had to wait longer than others")
         );
-        assert!(said((59.0, 0.9)).contains("No user waited long for the typical job"));
-        let by_size = Waits::from_rows(rows((60.0, 0.9)), false, None).said(&users, NOUNS);
-        assert!(by_size.contains("of others of about the same size, jobs of a"), "{by_size}");
+        let short = said((59.0, 0.9));
+        assert!(
+            short.contains(
+                "No user with 1.0 % of the CPU time or more and 10 jobs or more has a median wait of 60 s or longer.<"
+            ),
+            "{short}"
+        );
+        assert!(!short.contains("two sides"), "{short}");
+        let by_size = Waits::from_rows(rows((60.0, 0.9)), false, None)
+            .said(&users, NOUNS)
+            .replace("&nbsp;", " ");
+        assert!(
+            by_size.contains("<li>Similar jobs are of about the same size, and 50 %"),
+            "{by_size}"
+        );
         // b waited longer still; a has more use.
         let mut late = rows((7200.0, 0.75));
         late[1] = alike("b", 10, 7200.0, 0.9);
-        let both = Waits::from_rows(late, true, None).said(&users, NOUNS);
-        let a = both.find("jobs of a waited longer than 75.0 %").expect(&both);
-        let b = both.find("jobs of b waited longer than 90.0 %").expect(&both);
+        let both = Waits::from_rows(late, true, None).said(&users, NOUNS).replace("&nbsp;", " ");
+        let a = both.find("job of a waited longer than 75.0 %").expect(&both);
+        let b = both.find("job of b waited longer than 90.0 %").expect(&both);
         assert!(a < b, "{both}");
         // A user with less use who waited still longer is named too.
         let more = [used("a", 0.5), used("b", 0.3), used("e", 0.1)];
         let mut late = rows((7200.0, 0.75));
         late.push(alike("e", 20, 9000.0, 1.0));
-        let named = Waits::from_rows(late, true, None).said(&more, NOUNS);
-        assert!(named.contains("jobs of e waited longer than 100.0 %"), "{named}");
+        let named = Waits::from_rows(late, true, None).said(&more, NOUNS).replace("&nbsp;", " ");
+        assert!(named.contains("job of e waited longer than 100.0 %"), "{named}");
         // Jobs are known for longer than tasks.
         let known_for = Some(["29 d", "25.2 h"].map(str::to_owned));
         let longer = Waits::from_rows(rows((7200.0, 0.75)), true, known_for);
-        let said = longer.said(&users, NOUNS);
+        let said = longer.said(&users, NOUNS).replace("&nbsp;", " ");
         assert!(
-            said.contains("(20 jobs in 25.2 h compared; median wait of all 21 in 29 d 2 h; "),
+            said.contains(
+                "; 20 jobs in 25.2 h are compared, and the median wait of all 21 in 29 d is 2 h."
+            ),
             "{said}"
         );
         assert_eq!(longer.header().next(), Some("jobs submitted in 29 d"));
         assert!(matches!(longer.chart(&users), Some(Chart::Bars(own)) if own.bars.len() == 2));
         // Only one of them: the medians of all jobs.
-        let only = Waits::from_rows(rows((7200.0, 0.75)), true, None).said(&users[..1], NOUNS);
+        let only = Waits::from_rows(rows((7200.0, 0.75)), true, None)
+            .said(&users[..1], NOUNS)
+            .replace("&nbsp;", " ");
         assert_eq!(only, "");
     }
 
@@ -497,15 +571,20 @@ mod tests {
         let waits = Waits::from_rows(rows, true, None);
         let users = [used("a", 0.5), used("b", 0.4), used("c", 0.091), used("d", 0.009)];
         assert_eq!(
-            waits.said(&users, NOUNS),
-            "<h3>Was it fair?</h3>\n<p class=\"answer\">Waits differ, and so may what users ask for.</p>\n<p>\
-            Of the 2 users with 1.0 % of the CPU time or more and 10 jobs or more that started, longest \
+            waits.said(&users, NOUNS).replace("&nbsp;", " "),
+            "<h2 id=\"waits\">Was it fair?</h2>\n<p class=\"answer\">Waits differ, and so may what users ask for.</p>\n\
+            <ul class=\"more\">\n<li>Of the 2 users with 1.0 % of the CPU time or more and 10 jobs or more that started, longest \
             waited a (2 h in the median of 20 jobs that started; 50.0 % of the CPU time), shortest b (30 s in \
-            the median of 10 jobs that started; 40.0 % of the CPU time).</p>\n"
+            the median of 10 jobs that started; 40.0 % of the CPU time).</li>\n</ul>\n"
         );
         let short = Waits::from_rows(vec![own("a", 20, 59.0), own("b", 10, 1.0)], true, None);
-        assert!(short.said(&users, NOUNS).contains("No user waited long for the typical job"));
-        assert_eq!(waits.said(&users[1..], NOUNS), "");
-        assert_eq!(Waits::default().said(&users, NOUNS), "");
+        assert!(
+            short
+                .said(&users, NOUNS)
+                .replace("&nbsp;", " ")
+                .contains("has a median wait of 60 s or longer.<")
+        );
+        assert_eq!(waits.said(&users[1..], NOUNS).replace("&nbsp;", " "), "");
+        assert_eq!(Waits::default().said(&users, NOUNS).replace("&nbsp;", " "), "");
     }
 }

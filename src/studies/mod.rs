@@ -27,6 +27,7 @@ pub mod named;
 pub mod of_facts;
 pub mod outcomes;
 pub mod predict;
+pub mod queues;
 pub mod resubmitted;
 pub mod rules;
 pub mod samples;

@@ -5,10 +5,12 @@ use super::{Found, entitled, meaning_of_index, values};
 use crate::answers::edges;
 use crate::answers::sentences::{meaning_of_meter, percent, short};
 use crate::charts::{
-    Bar, BarChart, Chart, DAYS_OF_SPAN, Line, LineChart, Scale, Stroke, Tone, over_span,
+    Bar, BarChart, Chart, DAYS_OF_SPAN, DAYS_OF_TRACE, Line, LineChart, Scale, Stroke, Tone,
+    over_span,
 };
 use crate::digits;
 use crate::fairness::gather::Accrual;
+use crate::fairness::indices::Heavier;
 use crate::fairness::series::Series;
 use crate::fairness::usage::{self, UserUsage};
 
@@ -49,15 +51,36 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     let entitled = entitled::chart(found, &users, name, &caption(found));
     all.extend(entitled.map(|chart| ("fairness-entitled".to_owned(), chart)));
     let (missing, since_s) = found.missing();
+    let axis = axis_from(since_s);
     let mut all: Vec<(String, Chart)> = all
         .into_iter()
         .map(|(stem, chart)| {
-            let (chart, unit_s) = over_span(chart, found.length_s());
+            let (chart, unit_s) = over_span(on_axis(chart, axis), found.length_s());
             (stem, missing.over_time(chart, since_s, unit_s))
         })
         .collect();
     all.extend(lorenz(found, &users).map(|chart| ("fairness-lorenz".to_owned(), chart)));
     bars.into_iter().chain(all).collect()
+}
+
+/// The title of an axis of days from the start of the span on, which may be that of the trace.
+pub(crate) fn axis_from(start_s: f64) -> &'static str {
+    if start_s == 0.0 { DAYS_OF_TRACE } else { DAYS_OF_SPAN }
+}
+
+/// The same chart with another title of its axis of days.
+pub(crate) fn on_axis(mut chart: Chart, axis: &str) -> Chart {
+    let set = |lines: &mut LineChart| {
+        if lines.x_axis == DAYS_OF_SPAN {
+            axis.clone_into(&mut lines.x_axis);
+        }
+    };
+    match &mut chart {
+        Chart::Lines(lines) => set(lines),
+        Chart::Panels(panels) => panels.panels.iter_mut().for_each(set),
+        _ => {}
+    }
+    chart
 }
 
 /// The name of the chart that answers who got how much.
@@ -132,10 +155,11 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
     Some(Chart::Lines(LineChart {
         title: format!("How unequal the usage by {by} is (Lorenz curve)"),
         caption: format!(
-            "{} of {} used half; the Gini index is {:.3}. The curve is the share of the usage that \
+            "The top {} of {} have {}; the Gini index is {:.3}. The curve is the share of the usage that \
             the lightest have together. {}",
             digits::grouped(inequality.users_of_half),
             digits::grouped(inequality.users),
+            percent(of_top(users, inequality.users_of_half)),
             inequality.gini,
             caption(found)
         ),
@@ -147,6 +171,12 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
             straight("equal shares", vec![(0.0, 0.0), (100.0, 100.0)], Tone::Grey),
         ],
     }))
+}
+
+/// The share of the heaviest users together.
+fn of_top(users: &[UserUsage], top: u64) -> f64 {
+    let top = usize::try_from(top).unwrap_or(usize::MAX);
+    users.iter().take(top).filter_map(|user| user.share).sum()
 }
 
 /// A name for the legend; a number gets a noun, as in `user 7`.
@@ -246,19 +276,34 @@ pub(crate) fn of_users(
         .zip(Tone::SERIES)
         .map(|(user, tone)| Line::steps(shown(found, &user.user), points(&[user.who]), tone))
         .collect();
+    let mut not_drawn = String::new();
     // Bills of several users can be added up; factors and priorities cannot.
     if !rest.is_empty() && series.adds_up {
         let rest_points = points(rest);
         let most = |points: &[(f64, f64)]| points.iter().map(|point| point.1).fold(0.0, f64::max);
         let highest = lines.iter().map(|line| most(&line.points)).fold(0.0, f64::max);
         let noun = found.span.plan.by.noun(rest.len() as u64);
-        let name = format!("rest: {} {noun}", digits::grouped(rest.len() as u64));
-        lines.push(rest_line(name, rest_points, most, highest));
+        let count = digits::grouped(rest.len() as u64);
+        let rest_most = most(&rest_points);
+        if is_drawn(rest_most, highest) {
+            let name = format!("rest: {count} {noun}");
+            lines.push(Line::steps(name, rest_points, Tone::Grey));
+        } else {
+            let space = if unit.is_empty() { "" } else { " " };
+            not_drawn = format!(
+                "Not drawn: the other {count} {noun}, together up to {}{space}{unit}. ",
+                digits::three_digits(rest_most)
+            );
+        }
     }
     let (column, by) = (&series.columns[0], found.span.plan.by);
     LineChart {
         title: format!("{} of the heaviest {} ({})", in_words(column), by.plural(), series.index),
-        caption: format!("{}{}", highest(found, series, named, (&unit, per)), caption(found)),
+        caption: format!(
+            "{}{not_drawn}{}",
+            highest(found, series, named, (&unit, per)),
+            caption(found)
+        ),
         x_axis: DAYS_OF_SPAN.to_owned(),
         y_axis: if unit.is_empty() {
             in_words(column).to_lowercase()
@@ -291,9 +336,13 @@ fn highest(
     let most = most.map_or_else(String::new, |(value, user)| {
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
         format!(
-            "Of these, {} has the largest value at the end, {}{unit}. ",
+            "Of these, {} has the largest value at the end, {}{unit}; a large value means {} use. ",
             shown(found, &user),
-            digits::three_digits(value / per)
+            digits::three_digits(value / per),
+            match series.heavier {
+                Heavier::Larger => "much",
+                Heavier::Smaller => "little",
+            }
         )
     });
     let meaning = meaning_of_index(&series.settings);
@@ -301,23 +350,11 @@ fn highest(
     most + &meaning.unwrap_or_default()
 }
 
-/// The line for all other users. If it is so high that the named users would be hard to see, it has
-/// no points, and its name has the largest value.
-fn rest_line(
-    name: String,
-    points: Vec<(f64, f64)>,
-    most: impl Fn(&[(f64, f64)]) -> f64,
-    highest: f64,
-) -> Line {
-    let rest_most = most(&points);
-    let is_drawn = rest_most <= 1.5 * highest;
-    let more = if is_drawn {
-        String::new()
-    } else {
-        format!(" (not drawn: up to {})", digits::three_digits(rest_most))
-    };
-    let points = if is_drawn { points } else { Vec::new() };
-    Line::steps(name + &more, points, Tone::Grey)
+/// Whether the sum of all other users is drawn: not if it is so high that the named users would be hard to
+/// see.
+fn is_drawn(rest: f64, highest: f64) -> bool {
+    const HIGHER: f64 = 1.5;
+    rest <= HIGHER * highest
 }
 
 /// The first value of an index for all users together.
@@ -340,4 +377,38 @@ fn of_all(found: &Found, series: &Series) -> Chart {
         x_scale: Scale::Linear,
         lines: vec![Line::steps(String::new(), points, Tone::Blue)],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_axis_of_a_whole_trace_is_that_of_the_trace() {
+        let chart = |axis: &str| LineChart {
+            title: String::new(),
+            caption: String::new(),
+            x_axis: axis.to_owned(),
+            y_axis: String::new(),
+            x_scale: Scale::Linear,
+            lines: Vec::new(),
+        };
+        let on = |chart: LineChart, start_s: f64| {
+            let Chart::Lines(own) = on_axis(Chart::Lines(chart), axis_from(start_s)) else {
+                panic!("lines stay lines");
+            };
+            own.x_axis
+        };
+        assert_eq!(on(chart(DAYS_OF_SPAN), 0.0), DAYS_OF_TRACE);
+        assert_eq!(on(chart(DAYS_OF_SPAN), 600.0), DAYS_OF_SPAN);
+        assert_eq!(on(chart("share (%)"), 0.0), "share (%)");
+    }
+
+    #[test]
+    fn the_share_of_the_top_is_that_of_the_named_number() {
+        let user = |share: f64| UserUsage { share: Some(share), ..UserUsage::default() };
+        let users = [user(0.303), user(0.174), user(0.153), user(0.37)];
+        assert!((of_top(&users, 3) - 0.63).abs() < 1e-12);
+        assert!(is_drawn(15.0, 10.0) && !is_drawn(15.1, 10.0));
+    }
 }

@@ -157,7 +157,7 @@ pub(super) fn chart(
         },
         caption: format!(
             "At the end {} of {} have more than {}; {} has {:.1} % against {:.2} %.{assumed} Used: the \
-            share of all usage charged since the start of the span; {how}. The first 2 % of the span are \
+            share of all usage charged so far; {how}. The first 2 % of the time are \
             not drawn. {}",
             grouped(more as u64),
             grouped(users.len() as u64),

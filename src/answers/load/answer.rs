@@ -75,6 +75,9 @@ pub struct LoadAnswer {
     /// A row per interval and group; `None` without `--by`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stacked: Option<TableRows<Value>>,
+    /// The time that the tasks of each group waited; empty in older results.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<WaitingOf>,
     /// From when on the log seems to be whole, if it holds only jobs that ended from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole_from: Option<WholeFrom>,
@@ -87,6 +90,16 @@ pub struct LoadAnswer {
     /// Why there is nothing to see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
+}
+
+/// The time that the tasks of a group waited.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WaitingOf {
+    /// The group.
+    pub name: String,
+    /// Tasks times the time that they waited, s.
+    pub pending_s: f64,
 }
 
 /// The load from the first end on, of a log that seems to hold only jobs that ended from then on.

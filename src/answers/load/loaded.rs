@@ -2,7 +2,7 @@
 
 use arrow::record_batch::RecordBatch;
 
-use super::answer::{LevelChange, LoadAnswer, Totals, WholeFrom, share_of};
+use super::answer::{LevelChange, LoadAnswer, Totals, WaitingOf, WholeFrom, share_of};
 use super::plan::{LoadPlan, asked};
 use super::{SHARES, fates, table};
 use crate::answers::assumed::{WaitsOf, assumed_waits};
@@ -189,6 +189,15 @@ impl Loaded {
         }
     }
 
+    /// The time that the tasks of each group waited.
+    fn waiting(&self) -> Vec<WaitingOf> {
+        let groups = self.load.groups.iter().map(|(name, cells)| WaitingOf {
+            name: name.clone(),
+            pending_s: cells.total(Amount::Pending).seconds(),
+        });
+        groups.collect()
+    }
+
     pub(super) fn found(&self) -> LoadAnswer {
         let Self { plan, load, .. } = self;
         let counts = load.counts;
@@ -219,6 +228,7 @@ impl Loaded {
             attempts_without_gpu_request: load.knows_gpus().then_some(counts.without_gpu_request),
             waits_without_request: self.fragmentation.as_ref().map(|known| known.without_request),
             stacked: plan.by.map(|_| TableRows::of(&self.stacked)),
+            waiting: if load.knows_waits { self.waiting() } else { Vec::new() },
             whole_from: self.first_end.as_ref().map(|first| WholeFrom {
                 used: self.whole_use.as_ref().map(LaterUse::of),
                 ..WholeFrom::of(first, load)

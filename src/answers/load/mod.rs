@@ -20,7 +20,7 @@ use crate::results::kind::Kind;
 use crate::results::shares::{Share, share};
 use crate::schema::STARTS;
 
-pub use answer::{LevelChange, LoadAnswer, LoadRow, OfSize, Totals, WholeFrom};
+pub use answer::{LevelChange, LoadAnswer, LoadRow, OfSize, Totals, WaitingOf, WholeFrom};
 pub(crate) use answer::{WAITS_MIN, averaged, longest_wait, share_of};
 pub(crate) use fates::{fate_columns, with_most};
 pub use length::{Length, LengthError};

@@ -355,9 +355,9 @@ fn cut(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     };
     let before = first.checked_sub(1).map(|idx| (points[idx], points[first]));
     let before = before.map(|(from, to)| between((from, to), (least - from.1) / (to.1 - from.1)));
-    let last = points[first + count - 1];
+    let end = points[first + count - 1];
     let after = points.get(first + count);
-    let after = after.map(|to| between((last, *to), (most - last.0) / (to.0 - last.0)));
+    let after = after.map(|to| between((end, *to), (most - end.0) / (to.0 - end.0)));
     let inside = points[first..first + count].iter().copied();
     before.into_iter().chain(inside).chain(after).collect()
 }

@@ -11,6 +11,7 @@ use crate::replay::history::{Counts, Schedule};
 use crate::replay::metrics::{GpuFragmentation, GroupRow, Metrics, Moved, Paired, Tolerance};
 use crate::results::shares::Terms;
 use crate::studies::named::Named;
+use crate::studies::queues::LargestQueue;
 
 /// The answer of `replay`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -35,6 +36,9 @@ pub struct ReplayAnswer {
     /// The processors of a log whose machines are one pool in the replay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pooled_processors: Option<f64>,
+    /// The queue of that log with most tasks; `None` in older results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_queue: Option<LargestQueue>,
     /// The least difference of responses that counts.
     pub tolerance: Tolerance,
     /// The numerator and denominator of each share.

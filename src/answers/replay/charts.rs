@@ -1,10 +1,10 @@
 //! Charts of replays: response times, queue and use over time, and which task ran where.
 
-use super::{RECORD, Run, Setting, gantt, killed, longer, tone};
+use super::{MENTIONED, RECORD, Run, Setting, gantt, killed, longer, tone};
 use crate::answers::sentences::{Capacity, MOST_USED, percent};
 use crate::charts::{Bar, BarChart, Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits::{self, lasting, unit_of_time};
-use crate::replay::history::AtTime;
+use crate::replay::history::{AtTime, Counts};
 use crate::replay::metrics::{GpuSample, Sample, Spread};
 use crate::units::micros_to_seconds;
 
@@ -18,68 +18,28 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     let workload = &setting.history.workload;
     let first_us = if workload.task_count == 0 { 0 } else { workload.arrival_us.get(0) };
     let begin_s = micros_to_seconds(first_us);
-    let (axis_of_time, since_s) = setting.absent.axis(begin_s);
-    let hours = |time_s: f64| (time_s - since_s) / 3600.0;
+    let (axis, since_s) = setting.absent.axis(begin_s);
+    let frame = Frame { runs, setting, begin_s, since_s, axis, caption: &caption };
     let samples: Vec<Sample> = runs.iter().flat_map(|run| run.metrics.samples.clone()).collect();
     let idle = idle_end(&samples, begin_s);
-    let until_s = idle.as_ref().map_or(f64::INFINITY, |idle| idle.from_s);
-    let not_drawn = idle.map_or_else(String::new, |idle| idle.said(since_s));
-    let absent = setting.absent.within([begin_s, until_s]);
-    let gapped = |chart: Chart| absent.over_time(chart, since_s, 3600.0);
-    let over_time = |title: &str,
-                     [axis, unit]: [&str; 2],
-                     value: &dyn Fn(&Sample) -> Option<f64>| {
-        let point = |sample: &Sample| {
-            let is_drawn = sample.time_s <= until_s && !absent.has(sample.time_s);
-            Some((hours(sample.time_s), value(sample)?)).filter(|_| is_drawn)
-        };
-        let most = |run: &Run| {
-            let drawn = run.metrics.samples.iter().filter_map(point);
-            let most = drawn.map(|point| point.1).reduce(f64::max)?;
-            Some((format!("{}{unit}", digits::three_digits(most)), run.label.clone()))
-        };
-        let most: Vec<(String, String)> = runs.iter().take(LINES_MAX).filter_map(most).collect();
-        let most = Some(at_most(&most)).filter(|said| !said.is_empty());
-        let most =
-            most.map_or_else(String::new, |said| format!("Highest of the drawn points: {said}. "));
-        let caption = format!("{most}{not_drawn}{caption}");
-        gapped(lines(runs, [title, &caption, axis_of_time, axis], |run| {
-            run.metrics.samples.iter().filter_map(point).collect()
-        }))
-    };
-    let response = responses(runs, &caption);
-    let queue = over_time("Tasks that wait", ["tasks waiting", ""], &|sample| Some(sample.waiting));
-    let last_s = samples.iter().map(|sample| sample.time_s).fold(0.0, f64::max).min(until_s);
-    let record = |value: fn(&AtTime) -> Option<f64>| {
-        let is_drawn = |row: &&AtTime| row.time_s <= last_s && !absent.has(row.time_s);
-        let rows = setting.recorded.iter().filter(is_drawn);
-        rows.filter_map(|row| Some((hours(row.time_s), value(row)?))).collect()
-    };
-    let until = known_until(setting, since_s, last_s);
-    let said = format!("{}{until}", waits_of_record(setting));
-    let queue = with_record(queue, record(|row| Some(row.waiting)), &said);
-    // The capacity counts once, as on the page about load, whatever the overcommitment.
-    let of = setting.capacity.or_used("the machines' capacity");
-    let axis = format!("CPU requested (% of {of})");
-    let percent_of = |share: f64| share * setting.history.overcommit * 100.0;
-    let title = "CPU requested by running tasks";
-    let in_use = over_time(title, [&axis, " %"], &|sample| sample.cpu_share.map(percent_of));
-    let said = "The record: all attempts of these tasks and of those left out, replayed or not.";
-    let said = format!("{said}{until}");
-    let in_use = with_record(in_use, record(|row| row.cpu_share.map(|share| share * 100.0)), &said);
-    let in_use = with_limit(in_use, setting.history.overcommit);
+    let last_s = samples.iter().map(|sample| sample.time_s).fold(0.0, f64::max);
+    let until_s = idle.as_ref().map_or(f64::INFINITY, |idle| idle.from_s).min(last_s);
+    let until =
+        Until { at_s: until_s, said: idle.map_or_else(String::new, |idle| idle.said(since_s)) };
+    let response = responses(runs, &caption, setting);
     let mut charts = Vec::new();
     // If no task ever waits, all policies give the same result: charts of responses and queues
     // would only seem to show something.
     let waits = |run: &Run| run.metrics.waiting_s.is_none_or(|waiting| 0.0 < waiting.max);
     if runs.iter().any(waits) {
-        if are_apart(response.bars.iter().map(|bar| bar.value)) {
+        let of_policies = runs.iter().filter_map(|run| run.metrics.responses_of_whole_jobs());
+        if are_apart(of_policies.map(|spread| spread.mean)) {
             charts.push(("replay-response".to_owned(), Chart::Bars(response)));
         }
-        charts.push(("replay-queue".to_owned(), queue));
-        charts.extend(waits_of_tasks(runs, workload.task_count, &caption));
+        charts.push(("replay-queue".to_owned(), queue(&frame, &until)));
+        charts.extend(waits_of_tasks(runs, setting, &caption));
     }
-    charts.push(("replay-utilisation".to_owned(), in_use));
+    charts.push(("replay-utilisation".to_owned(), in_use(&frame, until)));
     if setting.has_fragmentation {
         // This chart has no idle end.
         let chart = free_gpus(runs, setting, begin_s, &caption);
@@ -90,10 +50,133 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     charts
 }
 
+/// What the charts over time have in common.
+struct Frame<'a> {
+    runs: &'a [Run],
+    setting: &'a Setting,
+    /// The first arrival, s.
+    begin_s: f64,
+    /// Where the axis starts on the clock of the replay, s.
+    since_s: f64,
+    /// The title of the axis of time.
+    axis: &'static str,
+    caption: &'a str,
+}
+
+/// Until when a chart is drawn.
+struct Until {
+    at_s: f64,
+    /// What is not drawn, as sentences; may be empty.
+    said: String,
+}
+
+/// The record in a chart over time.
+struct Record<'a> {
+    /// Its name in the legend.
+    name: &'static str,
+    value: fn(&AtTime) -> Option<f64>,
+    /// What it is, as sentences.
+    said: &'a str,
+}
+
+impl Frame<'_> {
+    /// A line per policy, and the record if it is known; what that is comes first in the caption.
+    fn over_time(
+        &self,
+        [title, axis, unit]: [&str; 3],
+        (until, record): (&Until, &Record<'_>),
+        value: impl Fn(&Sample) -> Option<f64>,
+    ) -> Chart {
+        let absent = self.setting.absent.within([self.begin_s, until.at_s]);
+        let hours = |time_s: f64| (time_s - self.since_s) / 3600.0;
+        let is_drawn = |time_s: f64| time_s <= until.at_s && !absent.has(time_s);
+        let point = |sample: &Sample| {
+            let drawn = Some((hours(sample.time_s), value(sample)?));
+            drawn.filter(|_| is_drawn(sample.time_s))
+        };
+        let most = |run: &Run| {
+            let drawn = run.metrics.samples.iter().filter_map(point);
+            let most = drawn.map(|point| point.1).reduce(f64::max)?;
+            Some((format!("{}{unit}", digits::three_digits(most)), run.label.clone()))
+        };
+        let most: Vec<_> = self.runs.iter().take(LINES_MAX).filter_map(most).collect();
+        let most = Some(at_most(&most)).filter(|said| !said.is_empty());
+        let most =
+            most.map_or_else(String::new, |said| format!("Highest of the drawn points: {said}. "));
+        let rows = self.setting.recorded.iter().filter(|row| is_drawn(row.time_s));
+        let own = rows.filter_map(|row| Some((hours(row.time_s), (record.value)(row)?)));
+        let own: Vec<(f64, f64)> = own.collect();
+        let mut caption = format!("{most}{}{}", until.said, self.caption);
+        if !own.is_empty() {
+            let until = known_until(self.setting, self.since_s, until.at_s);
+            caption = format!("{} {caption}{until}", record.said);
+        }
+        let chart = lines(self.runs, [title, &caption, self.axis, axis], |run| {
+            run.metrics.samples.iter().filter_map(point).collect()
+        });
+        absent.over_time(with_record(chart, record.name, own), self.since_s, 3600.0)
+    }
+}
+
+/// How many tasks wait.
+fn queue(frame: &Frame<'_>, until: &Until) -> Chart {
+    let counts = &frame.setting.history.counts;
+    let said = waits_of_record(counts);
+    let name = if is_of_some(counts) { RECORD_OF_SOME } else { RECORD };
+    let record = Record { name, value: |row| Some(row.waiting), said: &said };
+    let titles = ["Tasks that wait", "tasks waiting", ""];
+    frame.over_time(titles, (until, &record), |sample| Some(sample.waiting))
+}
+
+/// The CPU that running tasks request. The capacity counts once, as on the page about load, whatever the
+/// overcommitment.
+fn in_use(frame: &Frame<'_>, until: Until) -> Chart {
+    let setting = frame.setting;
+    let axis =
+        format!("CPU requested (% of {})", setting.capacity.or_used("the machines' capacity"));
+    let overcommit = setting.history.overcommit;
+    let percent_of = |share: f64| share * overcommit * 100.0;
+    let said = cpu_of_record(setting);
+    let said = with_limit(said, overcommit);
+    let value: fn(&AtTime) -> Option<f64> = |row| row.cpu_share.map(|share| share * 100.0);
+    let record = Record { name: RECORD, value, said: &said };
+    let last_s = setting.recorded.last().map(|row| row.time_s);
+    let cut = setting.history.counts.still_running;
+    let until = until_end_of_record(until, (last_s, cut), frame.since_s);
+    let titles = ["CPU requested by running tasks", &axis, " %"];
+    let chart =
+        frame.over_time(titles, (&until, &record), |sample| sample.cpu_share.map(percent_of));
+    if setting.recorded.is_empty() {
+        with_sentence(chart, &with_limit(String::new(), overcommit))
+    } else {
+        chart
+    }
+}
+
+/// The end of the record, if it is before that of the chart and the window cuts tasks: these get no more
+/// work in the replays, so that what follows would be a fall that says nothing of the policies.
+fn until_end_of_record(until: Until, (last_s, cut): (Option<f64>, u64), since_s: f64) -> Until {
+    match last_s {
+        Some(at_s) if 0 < cut && at_s < until.at_s => Until {
+            at_s,
+            said: format!(
+                "Not drawn: the time after {}, where the window ends: what still ran then, {}, gets no more \
+                work in the replays. ",
+                lasting(at_s - since_s),
+                digits::counted(cut, "task")
+            ),
+        },
+        _ => until,
+    }
+}
+
 /// How many tasks wait longer than a time, if enough do.
-fn waits_of_tasks(runs: &[Run], task_count: usize, caption: &str) -> Option<(String, Chart)> {
+fn waits_of_tasks(runs: &[Run], setting: &Setting, caption: &str) -> Option<(String, Chart)> {
     let drawn = &runs[..runs.len().min(LINES_MAX)];
-    longer::chart(drawn, task_count, caption).map(|chart| ("replay-longer".to_owned(), chart))
+    let recorded = setting.history.over_time.as_ref().map_or(&[][..], |all| all.waits_s());
+    let task_count = setting.history.workload.task_count;
+    let chart = longer::chart(drawn, (task_count, recorded), caption);
+    chart.map(|chart| ("replay-longer".to_owned(), chart))
 }
 
 /// What is replayed, on which machines.
@@ -114,32 +197,56 @@ fn caption_of(setting: &Setting) -> String {
 fn known_until(setting: &Setting, since_s: f64, last_s: f64) -> String {
     match setting.recorded.last() {
         Some(row) if row.time_s < last_s => {
-            format!(" It is drawn until {}.", lasting(row.time_s - since_s))
+            format!(" The record is drawn until {}.", lasting(row.time_s - since_s))
         }
         _ => String::new(),
     }
 }
 
-/// Which tasks wait in the record.
-fn waits_of_record(setting: &Setting) -> String {
-    let counts = &setting.history.counts;
-    let early = match counts.began_before {
-        0 => "",
-        _ => {
-            ", also those that were submitted before the window, whose waits are not known in full"
-        }
+/// The name of the record if it holds only some of the waits that the page about load has.
+const RECORD_OF_SOME: &str = "as recorded, first attempts of replayed tasks";
+
+/// Whether other tasks waited in the record, or the same ones again.
+const fn is_of_some(counts: &Counts) -> bool {
+    0 < counts.left_out || 0 < counts.dropped_attempts
+}
+
+/// Which tasks wait in the record, and which the page about load has besides.
+fn waits_of_record(counts: &Counts) -> String {
+    let left = (0 < counts.left_out).then(|| {
+        let left = digits::counted(counts.left_out, "task");
+        format!("{left} with too little data for a replay")
+    });
+    let again =
+        (0 < counts.dropped_attempts).then(|| "waits after an eviction or a loss".to_owned());
+    let more = [left, again].into_iter().flatten().collect::<Vec<String>>().join(" and ");
+    let mut said = if more.is_empty() {
+        "As recorded: the same tasks before their first attempt.".to_owned()
+    } else {
+        format!(
+            "As recorded: only first attempts of replayed tasks; the queue on the page about load also has \
+            {more}."
+        )
     };
-    let said = format!("The record: the same tasks before their first attempt{early}");
-    match counts.left_out {
-        0 => format!("{said}."),
-        left => format!(
-            "{said}; {} too little data for a replay, such as those that wait until the end of the log.",
-            if left == 1 {
-                "1 more has".to_owned()
-            } else {
-                format!("{} more have", digits::grouped(left))
-            }
+    if 0 < counts.began_before {
+        said.push_str(
+            " Waits of tasks that were submitted before the window are not known in full.",
+        );
+    }
+    said
+}
+
+/// Which attempts the record has in the chart of requested CPU, and what share of them is not replayed.
+fn cpu_of_record(setting: &Setting) -> String {
+    let share = setting.history.schedule.and_then(|schedule| schedule.dropped_cpu_share);
+    match share.filter(|share| MENTIONED <= *share) {
+        Some(share) => format!(
+            "As recorded: all attempts; those with {} of this CPU time, which ended with an eviction, a loss or \
+            a resubmission, are not replayed.",
+            percent(share)
         ),
+        None => "As recorded: all attempts of these tasks and of those left out, replayed or not."
+            .to_owned(),
     }
 }
 
@@ -155,26 +262,33 @@ fn lines_of(chart: &mut Chart) -> Option<&mut LineChart> {
     }
 }
 
-/// The same chart with the record as a further line, and what that is, if it has any point.
-fn with_record(mut chart: Chart, points: Vec<(f64, f64)>, said: &str) -> Chart {
+/// The same chart with the record as a further line, if it has any point.
+fn with_record(mut chart: Chart, name: &str, points: Vec<(f64, f64)>) -> Chart {
     if let Some(lines) = lines_of(&mut chart).filter(|_| !points.is_empty()) {
         lines.lines.push(Line {
-            name: RECORD.to_owned(),
+            name: name.to_owned(),
             points,
             band: Vec::new(),
             tone: Tone::Grey,
             stroke: Stroke::Straight,
         });
-        lines.caption = format!("{} {said}", lines.caption);
     }
     chart
 }
 
-/// The same chart, with how full the machines may get in its caption, if that is not 100 %.
-fn with_limit(mut chart: Chart, overcommit: f64) -> Chart {
-    if let Some(lines) = lines_of(&mut chart).filter(|_| overcommit != 1.0) {
-        let most = percent(overcommit);
-        lines.caption = format!("{} Policies fill machines up to {most} of it.", lines.caption);
+/// The same sentences, with how full the machines may get, if that is not 100 %.
+fn with_limit(said: String, overcommit: f64) -> String {
+    if overcommit == 1.0 {
+        return said;
+    }
+    let space = if said.is_empty() { "" } else { " " };
+    format!("{said}{space}Policies fill machines up to {} of their capacity.", percent(overcommit))
+}
+
+/// The same chart with a further sentence in its caption; as it is if that is empty.
+fn with_sentence(mut chart: Chart, said: &str) -> Chart {
+    if let Some(lines) = lines_of(&mut chart).filter(|_| !said.is_empty()) {
+        lines.caption = format!("{} {said}", lines.caption);
     }
     chart
 }
@@ -288,9 +402,9 @@ fn kills(runs: &[Run]) -> String {
 /// The name of a policy, the responses of its jobs, and its tone.
 type Known<'a> = (&'a str, Spread, Tone);
 
-/// Mean response times, a bar per policy. That of the record is not comparable.
-fn responses(runs: &[Run], caption: &str) -> BarChart {
-    let known: Vec<Known<'_>> = runs
+/// Mean response times, a bar per policy and one for the record.
+fn responses(runs: &[Run], caption: &str, setting: &Setting) -> BarChart {
+    let policies: Vec<Known<'_>> = runs
         .iter()
         .enumerate()
         .filter_map(|(place, run)| {
@@ -298,7 +412,7 @@ fn responses(runs: &[Run], caption: &str) -> BarChart {
         })
         .collect();
     let by_mean = |one: &&Known<'_>, other: &&Known<'_>| one.1.mean.total_cmp(&other.1.mean);
-    let (least, most) = (known.iter().min_by(by_mean), known.iter().max_by(by_mean));
+    let (least, most) = (policies.iter().min_by(by_mean), policies.iter().max_by(by_mean));
     let found = least.zip(most).map_or_else(String::new, |(least, most)| {
         format!(
             "The mean is {} under {} and {} under {}. ",
@@ -310,6 +424,12 @@ fn responses(runs: &[Run], caption: &str) -> BarChart {
     });
     let is_of_whole = runs.iter().any(|run| run.metrics.whole_job_response_s.is_some());
     let whole = if is_of_whole { " Without jobs that the end of the window cuts." } else { "" };
+    // At another load, or if users react, jobs arrive at other times than in the record.
+    let schedule = setting.history.over_time.as_ref().and(setting.history.schedule);
+    let record = schedule.and_then(|schedule| schedule.responses_of_whole_jobs());
+    let record = record.map(|spread| (RECORD, spread, Tone::Grey));
+    let left_out = if record.is_some() { RECORD_WAITS_MORE } else { "" };
+    let known: Vec<Known<'_>> = policies.into_iter().chain(record).collect();
     let (unit, per) = unit_of_time(known.iter().map(|row| row.1.mean).fold(0.0, f64::max));
     let bars = known.iter().map(|(label, spread, tone)| Bar {
         label: (*label).to_owned(),
@@ -326,11 +446,15 @@ fn responses(runs: &[Run], caption: &str) -> BarChart {
     });
     BarChart {
         title: "Response time of jobs under each policy".to_owned(),
-        caption: format!("{}{found}{caption}{whole}", kills(runs)),
+        caption: format!("{}{found}{left_out}{caption}{whole}", kills(runs)),
         value_axis: format!("mean response time ({unit})"),
         bars: bars.collect(),
     }
 }
+
+/// Why the bar of the record is not one of a policy.
+const RECORD_WAITS_MORE: &str =
+    "As recorded: with everything that made jobs wait, which a replay leaves out. ";
 
 /// Whether values differ so much that bars show it: the largest is at least 5 % above the smallest.
 fn are_apart(values: impl Iterator<Item = f64> + Clone) -> bool {
@@ -365,8 +489,58 @@ fn lines(
 
 #[cfg(test)]
 mod tests {
-    use super::{are_apart, idle_end};
+    use super::{
+        Until, are_apart, idle_end, is_of_some, until_end_of_record, waits_of_record, with_limit,
+    };
+    use crate::replay::history::Counts;
     use crate::replay::metrics::Sample;
+
+    #[test]
+    fn the_recorded_queue_says_which_waits_it_lacks() {
+        let all = Counts::default();
+        assert!(!is_of_some(&all));
+        assert_eq!(
+            waits_of_record(&all),
+            "As recorded: the same tasks before their first attempt."
+        );
+        let some = Counts { left_out: 15_811, dropped_attempts: 7, began_before: 3, ..all };
+        assert!(is_of_some(&some));
+        assert_eq!(
+            waits_of_record(&some),
+            "As recorded: only first attempts of replayed tasks; the queue on the page about load also has \
+            15,811 tasks with too little data for a replay and waits after an eviction or a loss. Waits of \
+            tasks that were submitted before the window are not known in full."
+        );
+        let one = Counts { left_out: 1, ..all };
+        assert!(
+            waits_of_record(&one).ends_with("also has 1 task with too little data for a replay.")
+        );
+    }
+
+    #[test]
+    fn the_use_is_drawn_until_the_window_cuts_tasks() {
+        let until = |last_s, cut| {
+            let until = Until { at_s: 97_200.0, said: "Idle. ".to_owned() };
+            let found = until_end_of_record(until, (last_s, cut), 0.0);
+            (found.at_s, found.said)
+        };
+        let idle = (97_200.0, "Idle. ".to_owned());
+        assert_eq!(until(Some(90_720.0), 0), idle, "no task is cut");
+        assert_eq!(until(None, 7), idle, "the record is unknown");
+        assert_eq!(until(Some(97_200.0), 7), idle, "the chart ends there");
+        let (at_s, said) = until(Some(90_720.0), 7);
+        assert_eq!(at_s, 90_720.0);
+        let expected = "Not drawn: the time after 25.2 h, where the window ends: what still ran then, 7 tasks, \
+            gets no more work in the replays. ";
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn how_full_machines_may_get_is_said_unless_it_is_whole() {
+        assert_eq!(with_limit("All.".to_owned(), 1.0), "All.");
+        let said = with_limit("All.".to_owned(), 1.48);
+        assert_eq!(said, "All. Policies fill machines up to 148.0 % of their capacity.");
+    }
 
     #[test]
     fn an_end_in_which_hardly_anything_runs_is_not_drawn() {

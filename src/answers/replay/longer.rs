@@ -1,11 +1,12 @@
 //! How many tasks wait longer than a time, under each policy.
 //!
 //! In: the runs of a seed. Out: a plot with a curve per policy, which begins with the share of tasks that
-//! wait 1 s or longer, so that all tasks are in it; none if hardly any task waits.
+//! wait 1 s or longer, so that all tasks are in it; none if hardly any task waits. The record has a curve
+//! over the tasks whose wait is known.
 
-use super::{Run, tone};
-use crate::charts::{Chart, Line, LineChart, Scale, Stroke};
-use crate::digits::three_digits;
+use super::{RECORD, Run, tone};
+use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::digits::{counted, three_digits};
 use crate::replay::metrics::fates;
 
 /// Points of a curve per power of ten.
@@ -17,8 +18,13 @@ const SHORTEST_S: f64 = 1.0;
 /// The least share of tasks that wait under one of the policies: with fewer, a plot shows nothing.
 const WAITING_MIN: f64 = 0.01;
 
-/// The chart; `None` for a single policy, or if hardly any task waits.
-pub(super) fn chart(runs: &[Run], task_count: usize, caption: &str) -> Option<Chart> {
+/// The chart; `None` for a single policy, or if hardly any task waits. `recorded` are the known waits of
+/// the record, s.
+pub(super) fn chart(
+    runs: &[Run],
+    (task_count, recorded): (usize, &[f64]),
+    caption: &str,
+) -> Option<Chart> {
     if runs.len() < 2 {
         return None;
     }
@@ -30,24 +36,39 @@ pub(super) fn chart(runs: &[Run], task_count: usize, caption: &str) -> Option<Ch
     if !do_wait(&waits) {
         return None;
     }
-    let told = runs.iter().zip(&waits).map(|(run, waits)| {
-        format!("{} % under {}", three_digits(share_from(waits, 60.0) * 100.0), run.label)
-    });
+    let recorded = sorted(recorded.to_vec());
+    let minute = |waits: &[f64]| three_digits(share_from(waits, 60.0) * 100.0);
+    let told = runs
+        .iter()
+        .zip(&waits)
+        .map(|(run, waits)| format!("{} % under {}", minute(waits), run.label));
     let told = told.collect::<Vec<String>>().join(", ");
-    let lines = runs.iter().zip(&waits).enumerate().map(|(place, (run, waits))| Line {
-        name: run.label.clone(),
+    let record = if recorded.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "; {RECORD}, {} % of the {} whose wait is known",
+            minute(&recorded),
+            counted(recorded.len() as u64, "task")
+        )
+    };
+    let line = |name: &str, waits: &[f64], tone: Tone| Line {
+        name: name.to_owned(),
         points: curve(waits, SHORTEST_S),
         band: Vec::new(),
-        tone: tone(place),
+        tone,
         stroke: Stroke::Straight,
-    });
+    };
+    let policies = runs.iter().zip(&waits).enumerate();
+    let policies = policies.map(|(place, (run, waits))| line(&run.label, waits, tone(place)));
+    let record_line = (!recorded.is_empty()).then(|| line(RECORD, &recorded, Tone::Grey));
     Some(Chart::Lines(LineChart {
         title: "How many tasks wait longer than a time".to_owned(),
-        caption: format!("Tasks that wait a minute or longer: {told}. {caption}"),
+        caption: format!("Tasks that wait a minute or longer: {told}{record}. {caption}"),
         x_axis: "time (s)".to_owned(),
         y_axis: "tasks that wait so long or longer (%)".to_owned(),
         x_scale: Scale::Log,
-        lines: lines.collect(),
+        lines: policies.chain(record_line).collect(),
     }))
 }
 

@@ -13,6 +13,7 @@ use crate::replay::journal::Journal;
 use crate::replay::metrics::{GpuFragmentation, GroupRow, JobEnd, Metrics, Moved, Paired};
 use crate::results::kind::Kind;
 use crate::schema::{STARTS, Table};
+use crate::studies::queues::LargestQueue;
 
 mod absent;
 mod answer;
@@ -32,8 +33,9 @@ mod words;
 
 pub(crate) use answer::pool;
 pub use answer::{ReplayAnswer, Replayed};
+use words::MENTIONED;
 pub(crate) use words::{
-    common_name, explained, in_words, killed, left_out, not_replayed, recorded,
+    common_name, explained, in_words, killed, left_out, name_in, not_replayed, other_way, recorded,
 };
 
 /// The result.
@@ -97,16 +99,25 @@ pub struct Setting {
     /// Where the CPU capacity of the machines comes from.
     pub capacity: Capacity,
     /// The processors of a log whose machines are one pool in the replay.
-    pub pooled: Option<f64>,
+    pub pooled: Option<Pool>,
     /// The time that is not in the log.
     pub absent: Absent,
+}
+
+/// The processors of a log whose machines are one pool in a replay.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    pub processors: f64,
+    /// The queue with most tasks.
+    pub largest_queue: Option<LargestQueue>,
 }
 
 impl Setting {
     /// The machines in words: `12,583 machines`, or `one pool of 1,159 processors`.
     pub(crate) fn machines(&self) -> String {
         let count = self.cluster.machine_count() as u64;
-        self.pooled.map_or_else(|| digits::counted(count, "machine"), pool)
+        let pooled = self.pooled.as_ref().map(|pooled| pool(pooled.processors));
+        pooled.unwrap_or_else(|| digits::counted(count, "machine"))
     }
 }
 

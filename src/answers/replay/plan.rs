@@ -5,10 +5,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::answers::assumed::{WaitsOf, assumed_waits};
-use crate::answers::replay::Setting;
 use crate::answers::replay::absent::{Absent, Machines};
 use crate::answers::replay::answer::FROM_USE;
 use crate::answers::replay::policies::{PolicyList, policies};
+use crate::answers::replay::{Pool, Setting};
 use crate::answers::sentences::Capacity;
 use crate::answers::study::Plan;
 use crate::answers::words::{maybe, readers, text, texts};
@@ -27,8 +27,8 @@ use crate::replay::spec::ClusterSpec;
 use crate::replay::workload::{Estimates, UNITS};
 use crate::schema::Table;
 use crate::studies::first_end::FirstEnd;
-use crate::studies::machines;
 use crate::studies::rules::RuleGrid;
+use crate::studies::{machines, queues};
 
 /// What is replayed, and under which policies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -344,7 +344,7 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
         // Tasks arrive at other times than in the record.
         history.over_time = None;
     }
-    let pooled = pooled(asked, lake, &cluster);
+    let pooled = pooled(asked, (lake, windows), &cluster)?;
     let is_simulated = asked.cluster.is_some() || asked.failures.is_some();
     let machines = (!is_simulated).then_some((&cluster, history.overcommit));
     let recorded = history.over_time.as_ref().map_or_else(Vec::new, |all| all.all(machines));
@@ -367,12 +367,17 @@ pub fn setting(asked: &ReplayPlan, lake: &Lake, windows: Windows, seed: u64) -> 
 
 /// The processors of a log whose machines are one pool; `None` if its machines are known.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 processors")]
-fn pooled(asked: &ReplayPlan, lake: &Lake, cluster: &Cluster) -> Option<f64> {
+fn pooled(
+    asked: &ReplayPlan,
+    (lake, windows): (&Lake, Windows),
+    cluster: &Cluster,
+) -> Result<Option<Pool>> {
     match cluster.cpu.as_slice() {
-        &[cpu] if asked.cluster.is_none() && lake.source().is_log() => {
-            Some(cpu as f64 / UNITS as f64)
-        }
-        _ => None,
+        &[cpu] if asked.cluster.is_none() && lake.source().is_log() => Ok(Some(Pool {
+            processors: cpu as f64 / UNITS as f64,
+            largest_queue: queues::largest_queue(lake, windows)?,
+        })),
+        _ => Ok(None),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::{ReplayAnswer, Replayed, pool};
+use super::{ReplayAnswer, pool};
 use crate::answers::sentences::percent;
 use crate::digits::{counted, grouped, lasting, three_digits};
 use crate::replay::detectors;
@@ -57,18 +57,40 @@ pub(crate) fn in_words(policy: &str) -> String {
     name.map_or_else(|| format!("`{policy}`"), |name| format!("{name} (`{policy}`)"))
 }
 
-/// The common name of a policy without rules about running tasks: `fair share`.
-pub(crate) fn common_name(policy: &str) -> Option<&'static str> {
+/// The names of rules about running tasks that readers know.
+const RULES: [(&str, &str); 5] = [
+    ("late", "LATE"),
+    ("mantri", "Mantri"),
+    ("spark", "Spark's speculation"),
+    ("flink", "Flink's slow task detector"),
+    ("dolly", "Dolly"),
+];
+
+/// The common name of a policy without a kill rule: `fair share`, or `first come, first served with LATE`.
+pub(crate) fn common_name(policy: &str) -> Option<String> {
     let plan: PolicyPlan = policy.parse().ok()?;
-    let is_alone =
-        plan.kill.is_none() && plan.speculation.0 == "none" && plan.second_speculation.is_none();
-    match plan.order.0.as_ref() {
-        "fifo" => Some("first come, first served"),
-        "easy" => Some("EASY backfilling"),
-        "fair" => Some("fair share"),
-        _ => None,
+    let order = match plan.order.0.as_ref() {
+        "fifo" => "first come, first served",
+        "easy" => "EASY backfilling",
+        "fair" => "fair share",
+        _ => return None,
+    };
+    if plan.kill.is_some() || plan.second_speculation.is_some() {
+        return None;
     }
-    .filter(|_| is_alone)
+    if plan.speculation.0 == "none" {
+        return Some(order.to_owned());
+    }
+    let rule = RULES.iter().find(|rule| plan.speculation.0 == rule.0)?.1;
+    Some(format!("{order} with {rule}"))
+}
+
+/// The common name of a policy among those of an answer; its notation if another has the same name.
+pub(crate) fn name_in(answer: &ReplayAnswer, policy: &str) -> String {
+    let others = answer.policies.iter().filter(|row| row.policy != policy);
+    let name = common_name(policy)
+        .filter(|own| others.clone().all(|row| common_name(&row.policy).as_ref() != Some(own)));
+    name.unwrap_or_else(|| format!("`{policy}`"))
 }
 
 /// The first clause of the description of an order, a rule or a detector.
@@ -163,46 +185,34 @@ pub(super) fn decisive(
     said
 }
 
-/// The recorded mean wait in a sentence, beside that of the same tasks under some of the policies;
-/// `None` if it is not known of the record or of any of them.
-pub(crate) fn recorded<'a>(
-    answer: &ReplayAnswer,
-    policies: impl IntoIterator<Item = &'a Replayed>,
-) -> Option<String> {
+/// The recorded mean wait in a sentence; `None` if it is not known. The waits of the same tasks under the
+/// policies are in the table of the page.
+pub(crate) fn recorded(answer: &ReplayAnswer) -> Option<String> {
     let waits = answer.recorded?.waiting_s?;
-    let known = policies.into_iter().filter_map(|row| {
-        Some((row, row.metrics.recorded_waiting_s.or(row.metrics.waiting_s)?.mean))
-    });
-    let known: Vec<(&Replayed, f64)> = known.collect();
-    let under = known.iter().map(|(row, own)| format!("{} under `{}`", lasting(*own), row.policy));
-    let under: Vec<String> = under.collect();
-    (!under.is_empty()).then(|| {
-        format!(
-            "The {} that started waited {} on average in the record; in the replays the same tasks wait {}{}",
-            counted(waits.count as u64, "task"),
-            lasting(waits.mean),
-            under.join(" and "),
-            other_way(answer, &known).unwrap_or_default()
-        )
-    })
+    Some(format!(
+        "The {} that started waited {} on average in the record",
+        counted(waits.count as u64, "task"),
+        lasting(waits.mean),
+    ))
 }
 
 /// That the record has longer waits than a policy and yet a smaller slowdown, in which a wait weighs
 /// the more, the shorter its task; `None` unless that holds for one of them.
-fn other_way(answer: &ReplayAnswer, policies: &[(&Replayed, f64)]) -> Option<String> {
+pub(crate) fn other_way(answer: &ReplayAnswer) -> Option<String> {
     let record = answer.recorded?;
     let (wait_s, slowdown) = (record.waiting_s?.mean, record.bounded_slowdown?.mean);
-    let mut slower = policies.iter().filter_map(|(row, own_s)| {
+    let mut slower = answer.policies.iter().filter_map(|row| {
+        let own_s = row.metrics.recorded_waiting_s.or(row.metrics.waiting_s)?.mean;
         let own = row.metrics.bounded_slowdown?.mean;
         let is_told = three_digits(slowdown) != three_digits(own);
-        (*own_s < wait_s && slowdown < own && is_told).then_some((row, own))
+        (own_s < wait_s && slowdown < own && is_told).then_some((row, own))
     });
     let (row, own) = slower.next()?;
     Some(format!(
-        ". The record still has a smaller mean bounded slowdown of finished tasks ({}) than `{}` ({}), which \
-        happens if long tasks wait longest",
+        "The record has longer waits than {}, and still a smaller mean bounded slowdown of finished tasks \
+        ({} instead of {}), which happens if long tasks wait longest",
+        name_in(answer, &row.policy),
         three_digits(slowdown),
-        row.policy,
         three_digits(own)
     ))
 }
@@ -213,13 +223,13 @@ pub(crate) fn left_out(answer: &ReplayAnswer) -> String {
         format!(", such as attempts with {} of the requested CPU time", percent(share))
     });
     format!(
-        "The replays leave out what else made tasks wait{such}: compare the policies with each other, not \
+        "the replays leave out what else made tasks wait{such}: compare the policies with each other, not \
         with the record"
     )
 }
 
 /// The smallest share of the recorded CPU time that is worth a word.
-const MENTIONED: f64 = 0.01;
+pub(super) const MENTIONED: f64 = 0.01;
 
 /// The share of the recorded CPU time in attempts that are not replayed, if it is worth a word.
 pub(crate) fn not_replayed(answer: &ReplayAnswer) -> Option<f64> {
@@ -229,6 +239,7 @@ pub(crate) fn not_replayed(answer: &ReplayAnswer) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Replayed;
     use super::*;
     use crate::replay::history::Schedule;
     use crate::replay::metrics::{Metrics, Spread};
@@ -237,9 +248,17 @@ mod tests {
     fn common_policies_have_a_name() {
         assert_eq!(in_words("fair:depth=100"), "fair share (`fair:depth=100`)");
         assert_eq!(in_words("easy"), "EASY backfilling (`easy`)");
-        for own in ["fifo+late:heartbeat_s=60", "kill:events=20+fifo", "mine"] {
+        for own in ["kill:events=20+fifo", "fifo+oracle", "mine"] {
             assert_eq!(in_words(own), format!("`{own}`"));
         }
+        let late = "fifo:depth=100+late:heartbeat_s=60";
+        assert_eq!(common_name(late).as_deref(), Some("first come, first served with LATE"));
+        let row = |policy: &str| Replayed { policy: policy.to_owned(), ..Replayed::default() };
+        let policies = vec![row("fifo:depth=100"), row(late), row("fifo:depth=10")];
+        let answer = ReplayAnswer { policies, ..ReplayAnswer::default() };
+        assert_eq!(name_in(&answer, late), "first come, first served with LATE");
+        // Two policies share the name.
+        assert_eq!(name_in(&answer, "fifo:depth=10"), "`fifo:depth=10`");
     }
 
     #[test]
@@ -327,30 +346,32 @@ mod tests {
         let waits = Spread { count: 4, mean: 7560.0, ..Spread::default() };
         let schedule = Schedule { waiting_s: Some(waits), ..Schedule::default() };
         let answer = ReplayAnswer { recorded: Some(schedule), ..ReplayAnswer::default() };
-        let row = |policy: &str, mean| {
-            let own = Some(Spread { mean, ..Spread::default() });
-            let metrics = Metrics { recorded_waiting_s: own, ..Metrics::default() };
+        let said = "The 4 tasks that started waited 2.1 h on average in the record";
+        assert_eq!(recorded(&answer).as_deref(), Some(said));
+        assert_eq!(recorded(&ReplayAnswer::default()), None);
+    }
+
+    #[test]
+    fn longer_waits_may_go_with_a_smaller_slowdown() {
+        let spread = |mean| Some(Spread { mean, ..Spread::default() });
+        let row = |policy: &str, wait_s, slowdown| {
+            let (recorded_waiting_s, bounded_slowdown) = (spread(wait_s), spread(slowdown));
+            let metrics = Metrics { recorded_waiting_s, bounded_slowdown, ..Metrics::default() };
             Replayed { policy: policy.to_owned(), metrics, ..Replayed::default() }
         };
-        let said = "The 4 tasks that started waited 2.1 h on average in the record; in the replays the \
-            same tasks wait 46 s under `a` and 7 s under `b`";
-        assert_eq!(recorded(&answer, &[row("a", 46.0), row("b", 7.0)]).unwrap(), said);
-        assert_eq!(recorded(&answer, &[]), None);
-        // The slowdown of the record: below that of `a`, not below that of `b`, and its waits are longer.
-        let slow = |mean| Some(Spread { mean, ..Spread::default() });
-        let schedule = Schedule { bounded_slowdown: slow(6.862), ..schedule };
-        let record = ReplayAnswer { recorded: Some(schedule), ..ReplayAnswer::default() };
-        let with = |mut row: Replayed, mean| {
-            row.metrics.bounded_slowdown = slow(mean);
-            row
+        let said = |policies: Vec<Replayed>| {
+            let (waiting_s, bounded_slowdown) = (spread(7560.0), spread(6.862));
+            let recorded = Some(Schedule { waiting_s, bounded_slowdown, ..Schedule::default() });
+            other_way(&ReplayAnswer { recorded, policies, ..ReplayAnswer::default() })
         };
-        let told =
-            recorded(&record, &[with(row("b", 7.0), 2.0), with(row("a", 46.0), 15.0)]).unwrap();
-        let why = ". The record still has a smaller mean bounded slowdown of finished tasks (6.86) than `a` \
-            (15), which happens if long tasks wait longest";
-        assert!(told.ends_with(why), "{told}");
-        let told = recorded(&record, &[with(row("a", 7561.0), 14.95)]).unwrap();
-        assert!(!told.contains("slowdown"), "{told}");
-        assert_eq!(recorded(&ReplayAnswer::default(), &[row("a", 46.0)]), None);
+        // The slowdown of the record is below that of `easy`, not below that of `fair`.
+        assert_eq!(
+            said(vec![row("fair", 7.0, 2.0), row("easy", 46.0, 15.0)]).as_deref(),
+            Some(
+                "The record has longer waits than EASY backfilling, and still a smaller mean bounded slowdown \
+                of finished tasks (6.86 instead of 15), which happens if long tasks wait longest"
+            )
+        );
+        assert_eq!(said(vec![row("easy", 7561.0, 14.95)]), None);
     }
 }

@@ -19,7 +19,7 @@ use crate::replay::cluster::Cluster;
 use crate::replay::feedback::Stay;
 use crate::replay::workload::{Column, Failures, Fate, Reruns, UNITS, Workload, WorkloadError};
 use crate::schema::{Source, Table};
-use crate::units::CpuTime;
+use crate::units::{CpuTime, micros_to_seconds};
 
 /// Reads the tasks of a lake. `cluster` has its machines, with their own capacities.
 pub fn workload(
@@ -91,6 +91,7 @@ fn assemble(
     counts.jobs = workload.job_count() as u64;
     let [cpu_s, dropped_cpu_s] = cpu.map(CpuTime::seconds);
     let schedule = schedule::schedule(&items, &workload, end_us);
+    let waits_s = items.iter().filter_map(|item| item.wait_us.map(micros_to_seconds)).collect();
     let dropped_cpu_share = cpu[1].share_of(cpu[0]);
     let schedule = Schedule { cpu_s, dropped_cpu_s, dropped_cpu_share, ..schedule };
     if plan.reruns == RerunWork::Sibling {
@@ -102,7 +103,7 @@ fn assemble(
         stays: if plan.has_feedback { stays(&items, plan.load) } else { Vec::new() },
         counts,
         schedule: Some(schedule),
-        over_time: Some(over_time),
+        over_time: Some(over_time.with_waits(waits_s)),
         unchecked_gpus: 0,
         overcommit,
         assumptions: assumptions::of((&counts, waiting), (plan, overcommit), source),

@@ -15,6 +15,8 @@ pub struct OverTime {
     waiting: Stretches,
     /// Requested CPU of all recorded attempts, replayed or not, millionths.
     cpu: Stretches,
+    /// The recorded waits of replayed tasks, s; of those whose wait is known.
+    waits_s: Vec<f64>,
 }
 
 /// The record in one stretch of time.
@@ -33,7 +35,17 @@ impl OverTime {
     /// Nothing yet, between two instants, µs.
     pub(super) fn new(span_us: [i64; 2]) -> Self {
         let none = Stretches::new(span_us, STRETCHES);
-        Self { waiting: none.clone(), cpu: none }
+        Self { waiting: none.clone(), cpu: none, waits_s: Vec::new() }
+    }
+
+    /// The same with the recorded waits of the replayed tasks, s.
+    pub(super) fn with_waits(self, waits_s: Vec<f64>) -> Self {
+        Self { waits_s, ..self }
+    }
+
+    /// The recorded waits of the replayed tasks, s.
+    pub fn waits_s(&self) -> &[f64] {
+        &self.waits_s
     }
 
     /// Adds the attempts of a task. The time for which one was suspended counts as spread evenly.

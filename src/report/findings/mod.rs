@@ -16,7 +16,7 @@
 //! | [`detector::detector`] | Which straggler detector is worth having? | most time saved by copies; hardly any below 5 % |
 //! | [`policy::policy`] | Would another policy do better? | the lowest mean bounded slowdown, if it and the mean wait are 1 % lower |
 //! | [`cluster::load`] | How full was the cluster? | what was requested and used of the capacity |
-//! | [`users::users`] | Who got how much? | the heaviest user, who used half, how many have more than an equal share, the Gini index |
+//! | [`users::users`] | Who got how much? | the heaviest user, the share of the fewest users who have half, how many have more than an equal share, the Gini index |
 //! | [`fate::lasting`] | How long do jobs last? | the median, the 99 % quantile, the mean |
 //!
 //! - An interval that spans zero, or a gain that later jobs do not confirm, is *not shown*: the
@@ -49,6 +49,7 @@ mod kill;
 mod kill_chosen;
 mod kill_saving;
 mod policy;
+mod policy_measures;
 #[cfg(test)]
 mod tests;
 mod users;

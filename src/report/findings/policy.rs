@@ -1,61 +1,18 @@
 //! Whether another policy would have done better: both what it improves and what it makes worse.
 
 use super::Told;
+use super::policy_measures::{
+    Change, FIRST, Measure, What, listed, listed_of, measures, settled_s, slowdown, wait_s,
+};
 use crate::answers::assumed::NO_WAIT;
 use crate::answers::replay::{
-    ReplayAnswer, Replayed, common_name, in_words, killed, left_out, pool, recorded,
+    ReplayAnswer, Replayed, common_name, in_words, killed, left_out, name_in, pool, recorded,
 };
 use crate::answers::sentences::{Capacity, capital, percent};
 use crate::digits::{alike, counted, grouped, six_digits, three_digits};
 use crate::replay::metrics::Spread;
 use crate::results::envelope::Envelope;
-
-/// A difference counts if it is more than this share of the value under the first policy.
-const APART: f64 = 0.01;
-
-/// A value by which policies are compared.
-#[derive(Clone, Copy)]
-struct Measure {
-    name: &'static str,
-    is_time: bool,
-    of: fn(&Replayed) -> Option<f64>,
-}
-
-const fn time(name: &'static str, of: fn(&Replayed) -> Option<f64>) -> Measure {
-    Measure { name, is_time: true, of }
-}
-
-fn response(row: &Replayed, value: fn(Spread) -> f64) -> Option<f64> {
-    row.metrics.responses_of_whole_jobs().map(value)
-}
-
-/// The wait and the slowdown decide which policy is compared with the first. Responses are of jobs that
-/// the end of the window does not cut, since the others last as long as the window under every policy.
-const MEASURES: [Measure; 6] = [
-    time("the mean wait of tasks", wait_s),
-    Measure { name: "the mean bounded slowdown of finished tasks", is_time: false, of: slowdown },
-    time("the mean response of jobs", |row| response(row, |spread| spread.mean)),
-    time("the 95 % quantile of responses", |row| response(row, |spread| spread.p95)),
-    time("the 99 % quantile of responses", |row| response(row, |spread| spread.p99)),
-    time("the makespan", |row| row.metrics.makespan_s),
-];
-
-/// The same, with the wait of tasks that arrive after the first tenth of the time if `is_settled`, and
-/// with the name of the jobs that responses are of.
-fn measures([best, first]: [&Replayed; 2], is_settled: bool) -> [Measure; 6] {
-    let mut all = MEASURES;
-    if is_settled {
-        all[0] = time("the mean wait of tasks after the first tenth of the time", settled_s);
-    }
-    if [best, first].iter().any(|row| row.metrics.whole_job_response_s.is_some()) {
-        all[2].name = "the mean response of jobs that the end of the window does not cut";
-    }
-    all
-}
-
-fn settled_s(row: &Replayed) -> Option<f64> {
-    Some(row.metrics.settled_waiting_s?.mean)
-}
+use crate::schema::Source;
 
 /// Whether many tasks arrive at once when the replay starts, and the waits of later ones change in the same
 /// direction: these say more of the policies.
@@ -63,34 +20,6 @@ fn is_settled(answer: &ReplayAnswer, [best, first]: [&Replayed; 2]) -> bool {
     let change = |of: fn(&Replayed) -> Option<f64>| Some(Change::of(of(best)?, of(first)?));
     let has_crowd = answer.history.is_some_and(|counts| 0 < counts.began_before);
     has_crowd && change(settled_s).is_some() && change(settled_s) == change(wait_s)
-}
-
-fn wait_s(row: &Replayed) -> Option<f64> {
-    Some(row.metrics.waiting_s?.mean)
-}
-
-fn slowdown(row: &Replayed) -> Option<f64> {
-    Some(row.metrics.bounded_slowdown?.mean)
-}
-
-/// How a value compares with that under the first policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Change {
-    Lower,
-    Same,
-    Higher,
-}
-
-impl Change {
-    fn of(own: f64, first: f64) -> Self {
-        if own < first * (1.0 - APART) {
-            Self::Lower
-        } else if first * (1.0 + APART) < own {
-            Self::Higher
-        } else {
-            Self::Same
-        }
-    }
 }
 
 /// How a policy compares with the first in the wait and the slowdown of tasks.
@@ -124,29 +53,35 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
         is_worse(one.0).cmp(&is_worse(other.0)).then(one.1.total_cmp(&other.1))
     })?;
     let kills = if kills.is_empty() { kills } else { format!("; {kills}") };
-    let jobs = jobs(answer, best)?;
-    let waited = recorded(answer, [first, best]);
-    let record = waited.as_ref().map(|said| format!("{said}. {}. ", left_out(answer)));
-    let record = record.unwrap_or_default();
     let pair = [best, first];
     let is_settled = is_settled(answer, pair);
     let Compared { mut said, more, mut is_worse_in_part } = compared(pair, is_settled);
-    if let Some(later) = later(answer, pair) {
-        (said, is_worse_in_part) = (said + &later, true);
+    let later = later(answer, pair);
+    if let Some(later) = &later {
+        (said, is_worse_in_part) = (said + later, true);
     }
-    let rest = [of_all_jobs(pair), codes(pair), settled(answer, pair, is_settled), pooled(answer)];
+    let confined = confined(answer, stored);
+    let pooled = if confined.is_some() { None } else { pooled(answer) };
+    said.push_str(&confined.unwrap_or_default());
+    // The first sentence may have the numbers of jobs.
+    let jobs = if later.is_some() { None } else { jobs(answer, best) };
+    let rest = [pooled, settled(answer, pair, is_settled), even(pair)];
     let more = more + &rest.into_iter().flatten().collect::<String>();
+    let record = recorded(answer).map(|said| format!(". {said}"));
+    let weak = record.as_ref().map(|said| format!("{said}; {}", left_out(answer)));
+    let weak = weak.unwrap_or_default();
+    let jobs = jobs.unwrap_or_default();
     if delay != [Change::Lower; 2] {
         return Some(Told::NotShown(format!(
-            "No other policy is shown to lower both the mean wait of tasks and their mean slowdown: {said}{kills}{more}. {record}{jobs}"
+            "No other policy is shown to lower both the mean wait of tasks and their mean slowdown: {said}{kills}{more}{weak}{jobs}"
         )));
     }
     let others = worse_ones(answer, first);
     if answer.policies.iter().all(|row| waits_longer(row, answer)) {
         return Some(Told::NotShown(format!(
             "No policy is shown to do better than what was done: under each of them tasks wait longer than \
-            they did. Among them, {said}{kills}{more}. {}{jobs}{others}",
-            waited.map_or_else(String::new, |said| format!("{said}. "))
+            they did. Among them, {said}{kills}{more}{}{jobs}{others}",
+            record.unwrap_or_default()
         )));
     }
     // A policy that is better than one that is worse than what was done may be no improvement.
@@ -156,15 +91,13 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
         (false, true) => "Perhaps",
         (false, false) => "Yes",
     };
-    let record = if is_weak {
-        format!(
-            "{record}Under `{}` tasks wait longer than they did: that is a weak rival. ",
-            first.policy
-        )
+    let weak = if is_weak {
+        let name = name_in(answer, &first.policy);
+        format!("{weak}. Under {name} tasks wait longer than they did: that is a weak rival")
     } else {
-        record
+        weak
     };
-    Some(Told::Shown(format!("{verdict}: {said}{kills}{more}. {record}{jobs}{others}")))
+    Some(Told::Shown(format!("{verdict}: {said}{kills}{more}{weak}{jobs}{others}")))
 }
 
 /// What the kill rule of a policy did; `None` if it has none that killed.
@@ -177,32 +110,39 @@ fn kill_of(row: &Replayed, first: &Replayed) -> Option<String> {
 /// What a policy changes, compared with the first.
 struct Compared {
     /// `fair share, compared with first come, first served, lowers the mean wait of tasks (28.2 min instead
-    /// of 41.9 min), but raises ...`: what decides, and everything that gets worse.
+    /// of 41.9 min), but raises ...`: what decides, and what gets worse.
     said: String,
-    /// `. It also lowers .... Within 1 %: the makespan`: the rest.
+    /// `. It also lowers ...; within 1 %: ...`: the rest.
     more: String,
     is_worse_in_part: bool,
 }
 
-/// The measures that decide are the first ones.
-const DECISIVE: usize = 2;
-
 fn compared(pair: [&Replayed; 2], is_settled: bool) -> Compared {
     let [best, first] = pair;
-    let list = |measures: &[Measure], wanted: Change| {
-        let all = measures.iter().filter_map(|measure| {
-            let values = [(measure.of)(best)?, (measure.of)(first)?];
-            (Change::of(values[0], values[1]) == wanted).then(|| told(measure, values))
-        });
-        listed(&all.collect::<Vec<String>>())
+    let is_whole = pair.iter().any(|row| row.metrics.whole_job_response_s.is_some());
+    let changes = |measure: &&Measure, wanted: Change| {
+        let values = (measure.of)(best).zip((measure.of)(first));
+        values.is_some_and(|(own, first)| Change::of(own, first) == wanted)
     };
+    let of = |measures: &[Measure], wanted: Change| -> Vec<Measure> {
+        measures.iter().filter(|measure| changes(measure, wanted)).copied().collect()
+    };
+    let list = |measures: &[Measure]| listed_of(measures, pair, is_whole);
     let measures = measures(pair, is_settled);
-    let (decisive, others) = measures.split_at(DECISIVE);
-    let higher = list(&measures, Change::Higher);
-    let (lower, also) = match list(decisive, Change::Lower) {
-        Some(lower) => (Some(lower), list(others, Change::Lower)),
-        None => (list(others, Change::Lower), None),
+    let (decisive, others) = measures.split_at(FIRST);
+    let mut higher = of(&measures, Change::Higher);
+    // The slowest 1 % are among the slowest 5 %.
+    let slowest = |one: &Measure| one.what == What::Slowest;
+    let is_twice = higher.iter().filter(|one| slowest(one)).count() == 2;
+    let at = higher.iter().rposition(slowest).filter(|_| is_twice);
+    let slower: Vec<Measure> = at.map(|at| higher.remove(at)).into_iter().collect();
+    let (lower, also) = match list(&of(decisive, Change::Lower)) {
+        Some(lower) => (Some(lower), list(&of(others, Change::Lower))),
+        None => (list(&of(others, Change::Lower)), None),
     };
+    let higher = [list(&higher), of_all_jobs(pair)];
+    let higher = higher.into_iter().flatten().collect::<Vec<String>>();
+    let higher = (!higher.is_empty()).then(|| higher.join(" and "));
     let is_worse_in_part = lower.is_some() && higher.is_some();
     let does = match (lower, higher) {
         (Some(lower), Some(higher)) => format!("lowers {lower}, but raises {higher}"),
@@ -210,28 +150,47 @@ fn compared(pair: [&Replayed; 2], is_settled: bool) -> Compared {
         (None, Some(higher)) => format!("raises {higher}"),
         (None, None) => "changes nothing by more than 1 %".to_owned(),
     };
-    let also = also.map_or_else(String::new, |also| format!(". It also lowers {also}"));
-    let same = list(&measures, Change::Same);
-    let same = same.map_or_else(String::new, |same| format!(". Within 1 %: {same}"));
+    let mut further: Vec<String> =
+        also.map(|also| format!("it also lowers {also}")).into_iter().collect();
+    further.extend(list(&slower).map(|slower| format!("it also raises {slower}")));
+    // A makespan that stays the same says little: the last jobs decide it.
+    let same: Vec<Measure> = of(&measures[..measures.len() - 1], Change::Same);
+    further.extend(list(&same).map(|same| format!("within 1 %: {same}")));
+    let more = capital(&further.join("; "));
+    let more = if more.is_empty() { more } else { format!(". {more}") };
     let [own, other] = names(pair).unwrap_or_else(|| pair.map(|row| in_words(&row.policy)));
     let said = format!("{own}, compared with {other}, {does}");
-    Compared { said, more: also + &same, is_worse_in_part }
+    Compared { said, more, is_worse_in_part }
 }
 
 /// The common names of two policies; `None` unless both have one and these differ.
 fn names(pair: [&Replayed; 2]) -> Option<[String; 2]> {
     match pair.map(|row| common_name(&row.policy)) {
-        [Some(own), Some(other)] if own != other => Some([own, other].map(str::to_owned)),
+        [Some(own), Some(other)] if own != other => Some([own, other]),
         _ => None,
     }
 }
 
-/// ``. Fair share is `fair:depth=100`, and first come, first served `fifo:depth=100` ``, if the first sentence
-/// has only the common names.
-fn codes(pair: [&Replayed; 2]) -> Option<String> {
-    let [own, other] = names(pair)?;
-    let [best, first] = pair.map(|row| &row.policy);
-    Some(format!(". {} is `{best}`, and {other} is `{first}`", capital(&own)))
+/// A queue that never used more than this part of all processors was confined: one pool is a strong
+/// assumption.
+const CONFINED: f64 = 0.9;
+
+/// That the queue with most tasks never used all processors, as the end of the first sentence.
+fn confined(answer: &ReplayAnswer, stored: &Envelope) -> Option<String> {
+    let queue = answer.largest_queue.as_ref()?;
+    let all = answer.pooled_processors?;
+    let is_slurm = stored.source.as_deref() == Some(Source::Slurm.name());
+    let noun = if is_slurm { "partition" } else { "queue" };
+    (queue.processors_max <= CONFINED * all).then(|| {
+        format!(
+            "; the replays give all {} processors to every job, but {noun} {}, with {} of the tasks, never used \
+            more than {} at once in the record",
+            six_digits(all),
+            queue.name,
+            percent(queue.part()),
+            six_digits(queue.processors_max)
+        )
+    })
 }
 
 /// That a replay ignores the partitions of a log.
@@ -244,55 +203,56 @@ fn pooled(answer: &ReplayAnswer) -> Option<String> {
 }
 
 /// That many jobs end later, as the end of the first sentence: more than end sooner, or so many that the
-/// mean response of all jobs rises. `None` otherwise.
+/// responses of all jobs rise. `None` otherwise.
 fn later(answer: &ReplayAnswer, pair: [&Replayed; 2]) -> Option<String> {
     let against = &pair[0].against_first;
     let [helped, hurt] = [against.helped as u64, against.hurt as u64];
+    let [sooner, later] = [helped, hurt].map(grouped);
     if helped < hurt {
-        let [helped, hurt] = [helped, hurt].map(grouped);
-        return Some(format!("; it ends more jobs later ({hurt}) than sooner ({helped})"));
+        return Some(format!("; it ends more jobs later ({later}) than sooner ({sooner})"));
     }
     let jobs = counted(answer.history?.jobs, "job");
-    (0 < hurt && all_rises(pair)).then(|| format!("; {} of {jobs} end later", grouped(hurt)))
+    let rises = of_all_jobs(pair).is_some();
+    (0 < hurt && rises).then(|| format!("; {later} of {jobs} end later, {sooner} sooner"))
 }
 
-/// The mean waits under both policies as a further sentence, if many tasks arrive at once when the replay
-/// starts: over the whole time if the first sentence leaves the first tenth of it out, else without that.
+/// Why the first sentence leaves the first tenth of the time out, if many tasks arrive at once when the
+/// replay starts; else the waits without it, as a further sentence.
 fn settled(answer: &ReplayAnswer, pair: [&Replayed; 2], is_settled: bool) -> Option<String> {
-    let crowd = counted(answer.history?.began_before, "task");
-    let of = if is_settled { wait_s } else { settled_s };
-    let values = alike([of(pair[0])?, of(pair[1])?]);
+    let crowd = answer.history?.began_before;
+    let values = alike([settled_s(pair[0])?, settled_s(pair[1])?]);
+    let crowd = (crowd != 0).then(|| counted(crowd, "task"))?;
+    if is_settled {
+        return Some(format!(
+            ". The first tenth of the time is left out there since {crowd} from before the window arrive at \
+            its start at once; means over the whole time are in the table of the page"
+        ));
+    }
     let waits = if values[0] == values[1] {
         format!("is {} under both", values[0])
     } else {
         format!("is {} instead of {}", values[0], values[1])
     };
-    let time =
-        if is_settled { "Over the whole time" } else { "Without the first tenth of the time" };
-    (answer.history?.began_before != 0).then(|| {
-        format!(
-            ". {time}, at whose start {crowd} from before the window arrive at once, the mean wait {waits}"
-        )
-    })
+    Some(format!(
+        ". Without the first tenth of the time, at whose start {crowd} from before the window arrive at once, \
+        the mean wait {waits}"
+    ))
 }
 
-/// `the mean wait of tasks (28.2 min instead of 41.9 min)`; without values if they look the same.
-fn told(measure: &Measure, values: [f64; 2]) -> String {
-    let [own, first] = if measure.is_time { alike(values) } else { values.map(three_digits) };
-    if own == first {
-        return measure.name.to_owned();
-    }
-    let of = if measure.is_time { "" } else { " times their run time" };
-    format!("{} ({own} instead of {first}{of})", measure.name)
-}
-
-/// `a, b and c`; `None` for nothing.
-fn listed(all: &[String]) -> Option<String> {
-    match all {
-        [] => None,
-        [one] => Some(one.clone()),
-        [most @ .., last] => Some(format!("{} and {last}", most.join(", "))),
-    }
+/// How even the slowdowns of users are under both policies, if that changes.
+fn even([best, first]: [&Replayed; 2]) -> Option<String> {
+    let [own, other] = [best.metrics.user_fairness?, first.metrics.user_fairness?];
+    let how = match Change::of(own, other) {
+        Change::Higher => "more",
+        Change::Lower => "less",
+        Change::Same => return None,
+    };
+    Some(format!(
+        ". The mean slowdowns of users are {how} even: Jain's index of them, which is 1 if all are equal, is {} \
+        instead of {}",
+        three_digits(own),
+        three_digits(other)
+    ))
 }
 
 /// Whether the tasks that started in the record wait longer under a policy than they did.
@@ -302,22 +262,23 @@ fn waits_longer(row: &Replayed, answer: &ReplayAnswer) -> bool {
     waits.is_some_and(|(record, own)| Change::of(own.mean, record.mean) == Change::Higher)
 }
 
-/// How many jobs end sooner than under the first policy, and how many later.
+/// How many jobs end sooner than under the first policy, and how many later, as a further sentence.
 fn jobs(answer: &ReplayAnswer, best: &Replayed) -> Option<String> {
     let first = answer.policies.first()?;
     let against = &best.against_first;
     let (helped, hurt) = (grouped(against.helped as u64), grouped(against.hurt as u64));
     let of = counted(answer.history?.jobs, "job");
     Some(format!(
-        "Of {of}{}, {helped} end sooner under `{}` than under `{}`, and {hurt} later (by {})",
+        ". Of {of}{}, {helped} end sooner under {} than under {}, and {hurt} later (by {})",
         cut(answer),
-        best.policy,
-        first.policy,
+        name_in(answer, &best.policy),
+        name_in(answer, &first.policy),
         answer.by_more_than()
     ))
 }
 
-/// The policies under which tasks wait longer and are slowed down more than under the first.
+/// The policies under which tasks wait longer and are slowed down more than under the first, in one
+/// sentence.
 fn worse_ones(answer: &ReplayAnswer, first: &Replayed) -> String {
     let worse =
         answer.policies[1..].iter().filter(|row| delay(row, first) == Some([Change::Higher; 2]));
@@ -333,12 +294,13 @@ fn worse_ones(answer: &ReplayAnswer, first: &Replayed) -> String {
             ),
         };
         Some(format!(
-            ". `{}` raises both the mean wait ({own} instead of {first_wait}) and the mean \
+            "{} raises both the mean wait ({own} instead of {first_wait}) and the mean \
             slowdown ({own_slowdown} instead of {first_slowdown}){copies}",
-            row.policy
+            name_in(answer, &row.policy)
         ))
     });
-    said.collect()
+    let said = said.collect::<Vec<String>>().join("; ");
+    if said.is_empty() { said } else { format!(". {}", capital(&said)) }
 }
 
 /// ` (1,502 with a task that still runs at the end, ...)`; empty if there is none.
@@ -355,27 +317,28 @@ fn cut(answer: &ReplayAnswer) -> String {
     format!(" ({who} with a task that is cut at the end of the window{apart})")
 }
 
-/// The mean responses of all jobs under both policies, as a further sentence, if a policy raises them
-/// although it does not raise those of the jobs that the end of the window does not cut.
+/// The responses of all jobs that a policy raises although it does not raise those of the jobs that the end
+/// of the window does not cut; `None` without any.
 fn of_all_jobs(pair: [&Replayed; 2]) -> Option<String> {
-    let all = |row: &Replayed| Some(row.metrics.job_response_s?.mean);
-    let [own, first] = alike([all(pair[0])?, all(pair[1])?]);
-    all_rises(pair).then(|| {
-        format!(
-            ". Over all jobs, with those that the end of the window cuts, the mean response is {own} instead \
-            of {first}"
-        )
-    })
-}
-
-/// Whether a policy raises the mean response of all jobs, and not that of those that the window does not
-/// cut.
-fn all_rises([best, first]: [&Replayed; 2]) -> bool {
-    let change =
-        |of: fn(&Replayed) -> Option<Spread>| Some(Change::of(of(best)?.mean, of(first)?.mean));
-    let whole = change(|row| row.metrics.whole_job_response_s);
-    let all = change(|row| row.metrics.job_response_s);
-    all == Some(Change::Higher) && whole.is_some_and(|whole| whole != Change::Higher)
+    let change = |spreads: [Spread; 2], value: fn(Spread) -> f64| {
+        let [own, first] = spreads.map(value);
+        Change::of(own, first)
+    };
+    let [own, first] = pair.map(|row| row.metrics.job_response_s);
+    let [own_whole, first_whole] = pair.map(|row| row.metrics.whole_job_response_s);
+    let (all, whole) = ([own?, first?], [own_whole?, first_whole?]);
+    let said = |name: &str, longer: &str, value: fn(Spread) -> f64| {
+        let rises = |spreads| change(spreads, value) == Change::Higher;
+        let [own, first] = alike(all.map(value));
+        (rises(all) && !rises(whole)).then(|| format!("{name} ({own}{longer} instead of {first})"))
+    };
+    let rising = [
+        said("the mean response", "", |spread| spread.mean),
+        said("that of the slowest 5 %", " or longer", |spread| spread.p95),
+        said("that of the slowest 1 %", " or longer", |spread| spread.p99),
+    ];
+    let rising = listed(&rising.into_iter().flatten().collect::<Vec<String>>())?;
+    Some(format!("{rising} over all jobs, with those that the end of the window cuts"))
 }
 
 /// Why no policy can differ.

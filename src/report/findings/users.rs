@@ -7,7 +7,7 @@ use crate::digits::{counted, grouped, six_digits};
 use crate::fairness::history::known_name;
 use crate::results::envelope::Envelope;
 
-/// Who used most, how few users used half, and how many used more than an equal share. The trace
+/// Who used most, what share the fewest users with half of it have, and how many used more than an equal share. The trace
 /// records no entitlement: equal shares are what the figures are compared with, not what was
 /// promised.
 pub(super) fn users(stored: &Envelope) -> Option<Told> {
@@ -25,7 +25,11 @@ pub(super) fn users(stored: &Envelope) -> Option<Told> {
     let all = answer.inequality.map_or(answer.users.len() as u64, |inequality| inequality.users);
     let several = answer.inequality.filter(|inequality| 1 < inequality.users_of_half);
     let half = several.map_or_else(String::new, |inequality| {
-        format!("; {} of them {used} half", grouped(inequality.users_of_half))
+        let top = inequality.users_of_half;
+        match share_of_top(answer, top) {
+            Some(share) => format!("; the top {} {used} {}", grouped(top), percent(share)),
+            None => format!("; the top {} {used} half or more", grouped(top)),
+        }
     });
     let gini = answer
         .inequality
@@ -39,6 +43,13 @@ pub(super) fn users(stored: &Envelope) -> Option<Told> {
         within(&stored.inputs),
         beside_equal(answer, all).unwrap_or_default(),
     )))
+}
+
+/// The share of the heaviest users, which is half or more for the fewest who have half; `None` if not all of
+/// them are known.
+fn share_of_top(answer: &FairnessAnswer, top: u64) -> Option<f64> {
+    let users = answer.users.get(..usize::try_from(top).ok()?)?;
+    users.iter().map(|user| user.share).sum()
 }
 
 /// How many users got more than an equal share; `None` if not all users are known, or if there is

@@ -34,16 +34,16 @@ impl Queue {
     fn among(waiting: &[Option<f64>], least: u64) -> Option<Self> {
         let known = || waiting.iter().enumerate().filter_map(|(idx, tasks)| Some((idx, (*tasks)?)));
         // The first of several with as many.
-        let (last, most) = known().reduce(|one, next| if one.1 < next.1 { next } else { one })?;
+        let (peak, most) = known().reduce(|one, next| if one.1 < next.1 { next } else { one })?;
         let mean = known().map(|(_, tasks)| tasks).sum::<f64>() / known().count() as f64;
-        let (mut first, mut from) = (last, most);
+        let (mut first, mut from) = (peak, most);
         while let Some(before) = first.checked_sub(1)
             && let Some(tasks) = waiting[before].filter(|tasks| *tasks < from)
         {
             (first, from) = (before, tasks);
         }
         let is_long = least as f64 <= most && QUEUE_TIMES * mean <= most;
-        is_long.then_some(Self { first, last, from, most, mean })
+        is_long.then_some(Self { first, last: peak, from, most, mean })
     }
 }
 
