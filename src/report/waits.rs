@@ -483,23 +483,36 @@ mod tests {
 
     const NOUNS: (&str, &str) = ("CPU time", "partition");
 
-    #[test]
-    fn users_are_compared_by_jobs_that_are_alike() {
-        let users = [used("a", 0.5), used("b", 0.4), used("c", 0.091), used("d", 0.009)];
-        let alike = |user: &str, jobs: u64, wait_s: f64, longer: f64| OfUser {
+    fn alike(user: &str, jobs: u64, wait_s: f64, longer: f64) -> OfUser {
+        OfUser {
             jobs_compared: Some(jobs),
             waited_longer_than: Some(longer),
             ..own(user, jobs + 1, wait_s)
-        };
-        // c has too few jobs, d too little use.
-        let rows = |first: (f64, f64)| {
-            vec![
-                alike("a", 20, first.0, first.1),
-                alike("b", 10, 30.0, 0.25),
-                alike("c", 8, 9000.0, 1.0),
-                alike("d", 50, 9000.0, 1.0),
-            ]
-        };
+        }
+    }
+
+    /// c has too few jobs, d too little use.
+    fn rows(first: (f64, f64)) -> Vec<OfUser> {
+        vec![
+            alike("a", 20, first.0, first.1),
+            alike("b", 10, 30.0, 0.25),
+            alike("c", 8, 9000.0, 1.0),
+            alike("d", 50, 9000.0, 1.0),
+        ]
+    }
+
+    #[test]
+    fn a_user_with_less_use_who_waited_longer_is_named_too() {
+        let more = [used("a", 0.5), used("b", 0.3), used("e", 0.1)];
+        let mut late = rows((7200.0, 0.75));
+        late.push(alike("e", 20, 9000.0, 1.0));
+        let named = Waits::from_rows(late, true, None).said(&more, NOUNS).replace("&nbsp;", " ");
+        assert!(named.contains("job of e waited longer than 100.0 %"), "{named}");
+    }
+
+    #[test]
+    fn users_are_compared_by_jobs_that_are_alike() {
+        let users = [used("a", 0.5), used("b", 0.4), used("c", 0.091), used("d", 0.009)];
         let said = |first| {
             Waits::from_rows(rows(first), true, None).said(&users, NOUNS).replace("&nbsp;", " ")
         };
@@ -539,12 +552,6 @@ mod tests {
         let a = both.find("job of a waited longer than 75.0 %").expect(&both);
         let b = both.find("job of b waited longer than 90.0 %").expect(&both);
         assert!(a < b, "{both}");
-        // A user with less use who waited still longer is named too.
-        let more = [used("a", 0.5), used("b", 0.3), used("e", 0.1)];
-        let mut late = rows((7200.0, 0.75));
-        late.push(alike("e", 20, 9000.0, 1.0));
-        let named = Waits::from_rows(late, true, None).said(&more, NOUNS).replace("&nbsp;", " ");
-        assert!(named.contains("job of e waited longer than 100.0 %"), "{named}");
         // Jobs are known for longer than tasks.
         let known_for = Some(["29 d", "25.2 h"].map(str::to_owned));
         let longer = Waits::from_rows(rows((7200.0, 0.75)), true, known_for);

@@ -7,7 +7,8 @@ use super::seen::Seen;
 use super::when::per_interval;
 use crate::answers::sentences::capital;
 use crate::charts::{
-    Chart, DAYS_OF_SPAN, DAYS_OF_TRACE, Line, LineChart, PanelChart, Scale, Stroke, Tone, over_span,
+    Chart, DAYS_OF_SPAN, DAYS_OF_TRACE, Line, LineChart, PanelChart, Scale, Stroke, Tone,
+    outcome_tone, over_span,
 };
 use crate::digits::{counted, grouped, is_date, lasting};
 use crate::results::missing::Missing;
@@ -142,7 +143,7 @@ impl<'a> Drawing<'a> {
     fn tasks(&self) -> Vec<LineChart> {
         let counts = &self.found.counts;
         let knows_waits = self.found.knows_waits;
-        let running = self.line(&|idx| counts.running[idx], Tone::Blue);
+        let running = self.line(&|idx| counts.running[idx], Tone::Sky);
         let waiting = self.line(&|idx| counts.waiting[idx].filter(|_| knows_waits), Tone::Orange);
         let both = [("Running tasks", "running", running), ("Waiting tasks", "waiting", waiting)];
         let has_any = |line: &Line| line.points.iter().any(|point| 0.0 < point.1);
@@ -244,12 +245,13 @@ const fn noun(what: What) -> &'static str {
     }
 }
 
-const fn tone(what: What) -> Tone {
+/// The colour of an end is that of the outcome.
+fn tone(what: What) -> Tone {
     match what {
-        What::Submitted => Tone::Green,
-        What::Failed => Tone::Vermilion,
-        What::Killed => Tone::Purple,
-        What::Evicted | What::Lost => Tone::Orange,
+        What::Submitted => Tone::Ink,
+        What::Failed => outcome_tone("failed"),
+        What::Killed => outcome_tone("killed"),
+        What::Evicted | What::Lost => outcome_tone("evicted"),
         What::Left => Tone::Grey,
     }
 }

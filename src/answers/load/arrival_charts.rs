@@ -128,13 +128,6 @@ pub(super) fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
             Some((row.window_s as f64, row.dispersion?))
         })
         .collect();
-    let line = |points| Line {
-        name: String::new(),
-        points,
-        band: Vec::new(),
-        tone: Tone::Blue,
-        stroke: Stroke::Straight,
-    };
     let variation = arrivals.interarrival_variation.map_or_else(String::new, |variation| {
         let variation = digits::three_digits(variation);
         format!(" The standard deviation of the times between submissions is {variation} times their mean (1 for a Poisson process).")
@@ -169,27 +162,37 @@ pub(super) fn bursts(loaded: &Loaded) -> Vec<(String, Chart)> {
         };
         charts.push(("load-dispersion".to_owned(), chart.on_fitting_axis()));
     }
+    charts.extend(autocorrelation(arrivals));
+    charts
+}
+
+/// How submissions of one hour correlate with those of later hours; `None` if the log is short.
+fn autocorrelation(arrivals: &ArrivalStudy) -> Option<(String, Chart)> {
     let lags = arrivals.hourly_autocorrelation.iter().enumerate();
     #[expect(clippy::cast_precision_loss, reason = "at most two weeks")]
     let points: Vec<(f64, f64)> = lags.map(|(lag, &value)| (lag as f64, value)).collect();
-    if 24 < points.len() && !is_short(arrivals) {
-        charts.push((
-            "load-autocorrelation".to_owned(),
-            Chart::Lines(LineChart {
-                title: "How submissions of one hour correlate with those of later hours".to_owned(),
-                caption: format!(
-                    "{}Autocorrelation of the submitted jobs per hour. Daily patterns have peaks at \
-                    multiples of 24.",
-                    most_alike(&points)
-                ),
-                x_axis: "lag (h)".to_owned(),
-                y_axis: "autocorrelation".to_owned(),
-                x_scale: Scale::Linear,
-                lines: vec![line(points)],
-            }),
-        ));
+    if points.len() <= 24 || is_short(arrivals) {
+        return None;
     }
-    charts
+    let chart = LineChart {
+        title: "How submissions of one hour correlate with those of later hours".to_owned(),
+        caption: format!(
+            "{}Autocorrelation of the submitted jobs per hour. Daily patterns have peaks at \
+            multiples of 24.",
+            most_alike(&points)
+        ),
+        x_axis: "lag (h)".to_owned(),
+        y_axis: "autocorrelation".to_owned(),
+        x_scale: Scale::Linear,
+        lines: vec![Line {
+            name: String::new(),
+            points,
+            band: Vec::new(),
+            tone: Tone::Blue,
+            stroke: Stroke::Straight,
+        }],
+    };
+    Some(("load-autocorrelation".to_owned(), Chart::Lines(chart)))
 }
 
 /// A window of whole seconds, in words.

@@ -351,7 +351,7 @@ fn tasks(loaded: &Loaded) -> Chart {
     let mut kinds = vec![("running", Amount::Running, Tone::Sky)];
     let (mut title, mut defined) = (format!("Running {noun} over time"), "");
     if load.knows_waits {
-        kinds.push(("waiting", Amount::Pending, Tone::Purple));
+        kinds.push(("waiting", Amount::Pending, Tone::Orange));
         title = format!("Running and waiting {noun} over time");
         defined = " Waiting is from each SUBMIT to the next SCHEDULE or end.";
     }

@@ -369,7 +369,7 @@ const FAR_UP: f64 = 30.0;
 fn axis_from(lines: &[Line]) -> String {
     let ys = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
     let lowest = ys.fold(f64::INFINITY, f64::min);
-    if lowest.is_finite() && FAR_UP <= lowest && lowest < 100.0 {
+    if (FAR_UP..100.0).contains(&lowest) {
         format!("{AXIS_FROM}{:.0} %)", (lowest / 10.0).floor() * 10.0)
     } else {
         String::new()

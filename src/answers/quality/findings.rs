@@ -162,19 +162,16 @@ impl Verified {
                 _ => format!(" ({} of {})", share(found, whole), grouped(whole)),
             }
         };
-        let said = match self.jobs_of(rule, &all) {
-            Some(jobs) => {
-                let of = of(Table::JobEvents.name(), jobs);
-                format!("{}{of} {}", counted(jobs, "job"), rule.of_jobs)
-            }
-            None => {
-                let of_table = |&(table, found): &(&str, u64)| {
-                    let what = format!("{} {}", grouped(found), plural(rule.noun, found));
-                    format!("{what} in `{table}`{}", of(table, found))
-                };
-                let all: Vec<String> = all.iter().map(of_table).collect();
-                format!("{} {}", listed(&all), rule.said)
-            }
+        let said = if let Some(jobs) = self.jobs_of(rule, &all) {
+            let of = of(Table::JobEvents.name(), jobs);
+            format!("{}{of} {}", counted(jobs, "job"), rule.of_jobs)
+        } else {
+            let of_table = |&(table, found): &(&str, u64)| {
+                let what = format!("{} {}", grouped(found), plural(rule.noun, found));
+                format!("{what} in `{table}`{}", of(table, found))
+            };
+            let all: Vec<String> = all.iter().map(of_table).collect();
+            format!("{} {}", listed(&all), rule.said)
         };
         (!all.is_empty()).then(|| Finding {
             weight: rule.weight,

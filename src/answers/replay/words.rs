@@ -362,7 +362,7 @@ mod tests {
         let said = |policies: Vec<Replayed>| {
             let (waiting_s, bounded_slowdown) = (spread(7560.0), spread(6.862));
             let recorded = Some(Schedule { waiting_s, bounded_slowdown, ..Schedule::default() });
-            other_way(&ReplayAnswer { recorded, policies, ..ReplayAnswer::default() })
+            other_way(&ReplayAnswer { policies, recorded, ..ReplayAnswer::default() })
         };
         // The slowdown of the record is below that of `easy`, not below that of `fair`.
         assert_eq!(
