@@ -449,7 +449,7 @@ mod tests {
         rows.push(row("6-8", 1, Some(30.0)));
         let (caption, all) = columns(&of("tasks", rows), false);
         let most = "Most are jobs of 2 to 4 tasks: 8 of 12 jobs. Median run times range from 90.5 s for jobs of 1 \
-            task to 2.25 d for jobs of 2 to 4 tasks. By tasks. ";
+            task to 2.25 d for jobs of 2 to 4 tasks (of classes with 10 jobs or more). By tasks. ";
         assert!(caption.starts_with(most), "{caption}");
         let [jobs, long] = &all[..] else { panic!() };
         assert_eq!((jobs.scale, long.scale), (Scale::Linear, Scale::Log));
