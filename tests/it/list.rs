@@ -96,12 +96,18 @@ fn every_study_is_a_command_a_step_a_section_and_a_page() {
 #[test]
 fn a_report_has_a_page_for_every_study_of_an_analysis() {
     let place = Place::new();
-    place.run(&["synth", "trace", "--jobs", "60", "--days", "1", "--parts", "1"]).ok();
+    place.run(&["synth", "trace", "--jobs", "150", "--days", "1", "--parts", "1"]).ok();
     place.run(&["analyze", "trace", "--out", "found", "--quiet"]).ok();
     let index = std::fs::read_to_string(place.path("found/report/index.html")).unwrap();
     for study in STUDIES.iter().filter(|study| study.step.is_some()) {
         let page = place.path(&format!("found/report/{}", study.topic.file));
-        let page = std::fs::read_to_string(page).unwrap();
+        let Ok(page) = std::fs::read_to_string(page) else {
+            // Without an answer there is no page, and the overview gives the reason.
+            let (_, reasons) = index.split_once("<ul class=\"unanswered\">").unwrap();
+            assert!(reasons.contains("record no dates and no accounts"), "{}", study.name);
+            assert_eq!(study.topic.file, "months.html");
+            continue;
+        };
         assert!(page.contains(study.topic.question), "{}", study.name);
         // The overview links to a skipped study and gives the reason.
         let is_linked = ["\"", "#"]

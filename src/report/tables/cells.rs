@@ -4,7 +4,7 @@ use super::columns::{LOWER_BOUNDS, MEASURES, PER_TASK_HOUR, beside, is_name, is_
 use super::kept::{Kept, is_total};
 use crate::answers::account::end_in_words;
 use crate::answers::condition::name_of;
-use crate::answers::predict::short_name;
+use crate::answers::predict::{self, short_name};
 use crate::answers::sentences::short;
 use crate::report::headings::{is_instant, is_length};
 use crate::report::html::Cell;
@@ -46,7 +46,7 @@ fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
     let column = table.header[idx].as_str();
     match text {
         _ if matches!(column, "platform" | "user") => Cell::short_of(text, &short(text)),
-        _ if is_rule(column) && table.file.starts_with("predict") => {
+        _ if is_rule(column) && table.file.starts_with(predict::KIND.name) => {
             Cell::short_of(text, &short_name(text))
         }
         _ if is_rule(column) => Cell::short_of(text, name_of(text)),
