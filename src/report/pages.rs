@@ -52,9 +52,11 @@ pub(super) fn has_answer(shown: &[Shown<'_>]) -> bool {
 }
 
 /// Whether there is a page at all: a page of results that have nothing to show would only repeat the
-/// reasons, which the first page gives. The page of the checks is always there.
+/// reasons, which the first page gives. The page of the checks is always there, and that to which
+/// pages of jobs, users or machines lead back.
 pub(super) fn is_written(topic: &'static Topic, shown: &[Shown<'_>]) -> bool {
-    list::is_of_checks(topic) || shown.iter().any(|(_, result)| nothing(result).is_none())
+    list::is_of_checks(topic)
+        || shown.iter().any(|(kind, result)| kind.pages.is_some() || nothing(result).is_none())
 }
 
 /// The page of a topic.

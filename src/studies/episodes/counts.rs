@@ -118,7 +118,8 @@ fn span(lake: &Lake, windows: Windows, machines: &MachineEvents, what: What) -> 
             [from_us(from, to), to]
         }
     };
-    (from < to).then_some([from, to])
+    // All events of a table may be of one instant.
+    (from <= to).then_some([from, to])
 }
 
 /// A span without the gaps between the loaded parts of a table.
