@@ -3,22 +3,28 @@ const pairOf = (text) => text.split(" ").map(Number);
 
 // Plots over time, each with the ticks of its axis; the ticks come before the plot in the drawing.
 const plots = [];
+// Axes of dates may start at different instants: their seconds count from that of the first plot.
+let firstDate = null;
 for (const svg of document.querySelectorAll("figure svg")) {
   const ticks = Array.from(svg.querySelectorAll("g.ticks"));
   Array.from(svg.querySelectorAll("g.plot")).forEach((group, place) => {
     const { since, unit } = group.dataset;
     // The instant at 0 of an axis of dates, seconds since 1970.
-    const dated = "from" in group.dataset ? Number(group.dataset.from) : null;
+    const start = "from" in group.dataset ? Number(group.dataset.from) : null;
+    firstDate ??= start;
+    const dated = start === null ? null : firstDate, later = start === null ? 0 : start - firstDate;
+    const clock = start === null ? since : "dates";
     // From when on the log has all jobs.
-    const complete = "whole" in group.dataset ? Number(group.dataset.whole) : -Infinity;
-    const [[from, until], [left, right], [top, bottom]] =
+    const complete = "whole" in group.dataset ? Number(group.dataset.whole) + later : -Infinity;
+    const [seconds, [left, right], [top, bottom]] =
       ["seconds", "across", "down"].map((name) => pairOf(group.dataset[name]));
-    plots.push({ svg, group, ticks: ticks[place], since, unit, dated, complete, from, until, left, right, top, bottom });
+    const [from, until] = seconds.map((second) => second + later);
+    plots.push({ svg, group, ticks: ticks[place], since, clock, unit, dated, complete, from, until, left, right, top, bottom });
   });
 }
 // Plots on the same clock show one window; others stay as they are.
 const SECONDS = new Map([["h", 3600], ["d", 86400]]);
-const timed = plots.filter((plot) => plot.since === plots[0].since);
+const timed = plots.filter((plot) => plot.clock === plots[0].clock);
 const whole = timed.length === 0 ? null
   : [Math.min(...timed.map((plot) => plot.from)), Math.max(...timed.map((plot) => plot.until))];
 let span = whole;
