@@ -136,6 +136,11 @@ pub(super) fn times_words(times: u64) -> String {
 }
 
 impl EpisodeRow {
+    /// When it was, in words.
+    fn when(&self) -> String {
+        when([self.start_s, self.end_s], self.first_at_s.zip(self.last_at_s))
+    }
+
     /// Who or what most of it was.
     fn who(&self) -> String {
         let most = |name: Option<String>, share: Option<f64>| {
@@ -238,7 +243,7 @@ impl OfKind {
             grouped(largest.count),
             grouped(self.count),
             largest.amount(interval_s)?,
-            when(largest),
+            largest.when(),
             largest.who(),
             largest.ran(),
         ))
@@ -263,7 +268,7 @@ impl OfKind {
             grouped(largest.count),
             counted(self.count, noun),
             largest.amount(interval_s)?,
-            when(largest),
+            largest.when(),
             largest.who(),
             largest.ran(),
         ))

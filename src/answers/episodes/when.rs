@@ -1,6 +1,5 @@
 //! When episodes were, in words.
 
-use super::answer::EpisodeRow;
 use crate::digits::{counted, instant, is_date, lasting, on_day, utc};
 
 /// An instant in words.
@@ -8,14 +7,14 @@ fn at(at_s: f64) -> String {
     if is_date(at_s) { instant(at_s) } else { format!("{} of the trace", on_day(at_s, true)) }
 }
 
-/// When, in words: how long from when on if all events are close together, otherwise from when to
-/// when.
-pub(super) fn when(row: &EpisodeRow) -> String {
-    let span = row.first_at_s.zip(row.last_at_s);
-    match span.filter(|(first, last)| 2.0 * (last - first) < row.end_s - row.start_s) {
+/// When an episode was, in words: how long from when on if its events, from the first to the last, are
+/// close together, otherwise from when to when.
+pub(super) fn when(span_s: [f64; 2], events_s: Option<(f64, f64)>) -> String {
+    let [start_s, end_s] = span_s;
+    match events_s.filter(|(first, last)| 2.0 * (last - first) < end_s - start_s) {
         Some((first, last)) if last <= first => format!("at {}", at(first)),
         Some((first, last)) => format!("within {} from {} on", lasting(last - first), at(first)),
-        None => from_to([row.start_s, row.end_s]),
+        None => from_to(span_s),
     }
 }
 
@@ -67,19 +66,14 @@ mod tests {
 
     #[test]
     fn the_time_of_an_episode_is_as_exact_as_its_events() {
-        let row = EpisodeRow { start_s: 28_200.0, end_s: 28_800.0, ..EpisodeRow::default() };
-        assert_eq!(when(&row), "from 0 d 07:50 to 0 d 08:00 of the trace");
-        let at = |first_at_s, last_at_s| EpisodeRow {
-            first_at_s: Some(first_at_s),
-            last_at_s: Some(last_at_s),
-            ..row.clone()
-        };
-        assert_eq!(when(&at(28_210.0, 28_790.0)), "from 0 d 07:50 to 0 d 08:00 of the trace");
-        assert_eq!(when(&at(28_260.0, 28_350.0)), "within 90 s from 0 d 07:51:00 of the trace on");
-        assert_eq!(when(&at(28_260.0, 28_260.0)), "at 0 d 07:51:00 of the trace");
+        let at = |events_s| when([28_200.0, 28_800.0], events_s);
+        assert_eq!(at(None), "from 0 d 07:50 to 0 d 08:00 of the trace");
+        assert_eq!(at(Some((28_210.0, 28_790.0))), "from 0 d 07:50 to 0 d 08:00 of the trace");
+        assert_eq!(at(Some((28_260.0, 28_350.0))), "within 90 s from 0 d 07:51:00 of the trace on");
+        assert_eq!(at(Some((28_260.0, 28_260.0))), "at 0 d 07:51:00 of the trace");
         assert_eq!(super::at(2_237_405.0), "25 d 21:30:05 of the trace");
-        let row = EpisodeRow { start_s: 1_483_228_830.0, end_s: 1_483_228_840.0, ..row };
-        assert_eq!(when(&row), "from 2017-01-01 00:00:30 to 00:00:40 UTC");
+        let dated = when([1_483_228_830.0, 1_483_228_840.0], None);
+        assert_eq!(dated, "from 2017-01-01 00:00:30 to 00:00:40 UTC");
     }
 
     #[test]

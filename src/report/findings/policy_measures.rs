@@ -153,7 +153,7 @@ pub(super) fn listed_of(
 }
 
 /// The jobs that responses are of, if the window cuts some.
-const OF_WHOLE: &str = "of jobs that the end of the window does not cut";
+const OF_WHOLE: &str = "among jobs that the end of the window does not cut";
 
 /// `the mean wait of tasks (28.2 min instead of 41.9 min)`; without values if they look the same.
 fn told(measure: &Measure, values: [f64; 2]) -> String {

@@ -776,7 +776,7 @@ fn what_waits_at_the_start_of_a_replay_is_told_apart() {
     let text = said(by(policy, &crowded));
     let first = "lowers the mean wait of tasks after the first tenth of the time (2 s instead of 7 s) and the mean \
         bounded slowdown of finished tasks (1.23 instead of 2.13 times their run time), but raises the mean response \
-        (48 s instead of 43 s) of jobs that the end of the window does not cut. ";
+        (48 s instead of 43 s) among jobs that the end of the window does not cut. ";
     assert!(text.contains(first), "{text}");
     let whole = ". The first tenth of the time is left out there since 8 tasks from before the window arrive at its \
         start at once; means over the whole time are in the table of the page. The 17 tasks";
@@ -788,7 +788,7 @@ fn what_waits_at_the_start_of_a_replay_is_told_apart() {
     assert!(text.starts_with("shown: In part: "), "{text}");
     let part = " times their run time), but raises the mean response (102 s instead of 100 s) over all jobs, with those \
         that the end of the window cuts; 1 of 19 jobs end later, 13 sooner. It also lowers the mean response \
-        (40 s instead of 43 s) of jobs that the end of the window does not cut; within 1 %: ";
+        (40 s instead of 43 s) among jobs that the end of the window does not cut; within 1 %: ";
     assert!(text.contains(part), "{text}");
     // The waits of later tasks change in another direction.
     crowded["answer"]["policies"][2]["metrics"]["settled_waiting_s"]["mean"] = json!(8.0);

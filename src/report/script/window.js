@@ -3,15 +3,15 @@ const pairOf = (text) => text.split(" ").map(Number);
 
 // Plots over time, each with the ticks of its axis; the ticks come before the plot in the drawing.
 const plots = [];
-// Axes of dates may start at different instants: their seconds count from that of the first plot.
-let firstDate = null;
+// Axes of dates may start at different instants: their seconds count from the first of these.
+const starts = Array.from(document.querySelectorAll("figure svg g.plot[data-from]"), (group) => Number(group.dataset.from));
+const firstDate = Math.min(...starts);
 for (const svg of document.querySelectorAll("figure svg")) {
   const ticks = Array.from(svg.querySelectorAll("g.ticks"));
   Array.from(svg.querySelectorAll("g.plot")).forEach((group, place) => {
     const { since, unit } = group.dataset;
     // The instant at 0 of an axis of dates, seconds since 1970.
     const start = "from" in group.dataset ? Number(group.dataset.from) : null;
-    firstDate ??= start;
     const dated = start === null ? null : firstDate, later = start === null ? 0 : start - firstDate;
     const clock = start === null ? since : "dates";
     // From when on the log has all jobs.
