@@ -72,6 +72,16 @@ impl<'a> Bucket<'a> {
         Ok(Rc::new(Jobs::read_without_names(self.lake, self.number)?))
     }
 
+    /// Its tasks, for callers that look at their events and attempts alone: a shared bucket gives those
+    /// that were read last, with any part of their use.
+    ///
+    /// # Errors
+    /// A table cannot be read.
+    pub fn tasks_alone(&self) -> Result<Rc<Tasks>, FactError> {
+        let known = self.kept.as_ref().and_then(|kept| kept.borrow().tasks.clone());
+        known.map_or_else(|| self.tasks(Usage::Skip), |(_, tasks)| Ok(tasks))
+    }
+
     /// Its tasks with this part of their use, or also with requests. A shared bucket keeps only the
     /// tasks that were read last.
     ///

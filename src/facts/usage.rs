@@ -23,12 +23,7 @@ pub enum Usage {
 impl Usage {
     /// Whether this covers what `other` needs; extra requests do no harm.
     pub(super) fn holds(self, other: Self) -> bool {
-        self == other
-            || matches!(
-                (self, other),
-                (Self::ReadWithRequests(_), Self::Read)
-                    | (Self::ReadWithRequests(_) | Self::Read, Self::Skip)
-            )
+        self == other || matches!((self, other), (Self::ReadWithRequests(_), Self::Read))
     }
 
     /// The column of the usage windows that is read, if any.

@@ -5,11 +5,11 @@
 //! sentence as HTML.
 
 use super::findings::nothing;
-use super::pages::Shown;
 use super::text::sentence;
 use super::ticks::described;
 use crate::answers::classify;
 use crate::answers::describe::DescribeAnswer;
+use crate::results::kind::Kind;
 use crate::results::{Picture, Stored};
 use crate::studies::samples::What;
 
@@ -25,7 +25,7 @@ pub(super) fn without_repeated(charts: Vec<Picture<'_>>) -> Vec<Picture<'_>> {
 }
 
 /// Whether a curve of survival is one minus the distribution of durations on the same page.
-pub(super) fn is_in_durations(result: &Stored, shown: &[Shown<'_>]) -> bool {
+pub(super) fn is_in_durations(result: &Stored, shown: &[(&Kind<'_>, &Stored)]) -> bool {
     let is_durations = |answer: &DescribeAnswer| answer.what == What::JobDurations;
     let has_durations = || {
         let own = shown.iter().filter(|(_, own)| nothing(own).is_none() && !is_constant(own));

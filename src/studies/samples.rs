@@ -19,7 +19,7 @@ use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::jobs::{Job, Jobs, by_terminal};
 use crate::facts::task_values::{Wait, WaitEnd, is_submitted_before, wait_of};
-use crate::facts::tasks::{TaskView, Tasks, Usage};
+use crate::facts::tasks::{TaskView, Tasks};
 use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Table;
@@ -316,7 +316,7 @@ fn collect_one(bucket: &Bucket<'_>, (what, split): (What, Split)) -> Result<Samp
     let mut collector = Collector::new(&jobs, windows, split);
     let mut left_out = 0;
     let of_tasks = what.tables(split.group_by).contains(&Table::TaskEvents);
-    let tasks = of_tasks.then(|| bucket.tasks(Usage::Skip)).transpose()?;
+    let tasks = of_tasks.then(|| bucket.tasks_alone()).transpose()?;
     match (what, &tasks) {
         (What::JobDurations | What::JobSurvival, _) => {
             let sizes = tasks.as_ref().map(|tasks| sizes_of(tasks, windows));

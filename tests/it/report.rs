@@ -653,6 +653,39 @@ fn exact(html: &str) -> String {
     text
 }
 
+/// A text in which times of the trace such as `0 d 11:40` and `25 d 21:30:05` are in seconds.
+fn clocks_in_seconds(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    let mut parts: Vec<String> = Vec::new();
+    let mut place = 0;
+    while let Some(word) = words.get(place) {
+        let clock = words.get(place + 2).filter(|_| words.get(place + 1) == Some(&"d"));
+        let (time, rest) = clock.map_or(("", ""), |clock| {
+            clock.split_at(
+                clock
+                    .find(|sign: char| sign != ':' && !sign.is_ascii_digit())
+                    .unwrap_or(clock.len()),
+            )
+        });
+        let units: Vec<i64> = time.split(':').filter_map(|unit| unit.parse().ok()).collect();
+        if let (Ok(days), [hours, minutes, seconds @ ..]) = (word.parse::<i64>(), &*units) {
+            let minutes = (days * 24 + hours) * 60 + minutes;
+            parts.push(format!("{}{rest}", minutes * 60 + seconds.iter().sum::<i64>()));
+            place += 3;
+        } else {
+            parts.push((*word).to_owned());
+            place += 1;
+        }
+    }
+    parts.join(" ")
+}
+
+#[test]
+fn times_of_a_trace_are_seconds() {
+    let said = clocks_in_seconds("from 0 d 03:30 to 1 d 04:10, 25 d 21:30:05 on; 3 d 5 h; 2 d");
+    assert_eq!(said, "from 12600 to 101400, 2237405 on; 3 d 5 h; 2 d");
+}
+
 /// The promise of the first screen: each sentence has its scope and a link to the result that holds
 /// all its numbers, or the amounts by outcome from which they follow.
 #[test]
@@ -695,7 +728,7 @@ fn every_number_of_a_finding_stands_in_the_result_that_it_leads_to() {
         // The name of a policy or rule may hold digits.
         let outside: String =
             sentence.split("<code>").map(|piece| piece.split("</code>").last().unwrap()).collect();
-        let sentence = plain(&exact(&outside));
+        let sentence = clocks_in_seconds(&plain(&exact(&outside)));
         let numbers = numbers_in(&sentence);
         assert!(!numbers.is_empty(), "{sentence}");
         for (number, decimals, is_share) in numbers {

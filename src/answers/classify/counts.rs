@@ -11,7 +11,6 @@ use crate::facts::bucket::Bucket;
 use crate::facts::events::Histories;
 use crate::facts::query::{Query, Settings};
 use crate::facts::tables::SqlEngine;
-use crate::facts::tasks::Usage;
 use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::Lake;
@@ -68,7 +67,7 @@ pub(super) fn bar(label: String, outcome: &str, count: u64, share: f64) -> Bar {
 /// Counts the tasks of a bucket.
 pub(crate) fn tasks_of(bucket: &Bucket<'_>, classes: Classes) -> Result<Counter, FactError> {
     let (mut counter, window) = (Counter::default(), By::Task.window(bucket.windows));
-    bucket.tasks(Usage::Skip)?.for_each(|task| counter.add_events(task.events, classes, window));
+    bucket.tasks_alone()?.for_each(|task| counter.add_events(task.events, classes, window));
     Ok(counter)
 }
 

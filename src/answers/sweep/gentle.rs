@@ -4,8 +4,8 @@
 //! and for the labels of its chart. Time limits are left out: they have a sentence of their own.
 
 use crate::answers::condition::LIMITS;
-use crate::studies::kill_sweep::SweepRow;
-use crate::studies::selection::{GENTLER, NEARLY};
+use crate::studies::kill_sweep::{Sweep, SweepRow};
+use crate::studies::selection::{GENTLER, NEARLY, Selection};
 
 /// A rule and one of its rows.
 type Setting<'a> = (&'a str, &'a SweepRow);
@@ -93,6 +93,32 @@ pub(crate) fn destroyed(row: &SweepRow) -> f64 {
 /// count.
 pub(crate) fn destroys_more(row: &SweepRow, than: &SweepRow) -> bool {
     SHOWN < destroyed(row) - destroyed(than)
+}
+
+pub(super) fn row_at<'a>(
+    sweeps: &'a [Sweep],
+    rule: &str,
+    threshold: Option<i64>,
+) -> Option<&'a SweepRow> {
+    let own = sweeps.iter().find(|sweep| sweep.rule == rule)?;
+    own.rows.iter().find(|row| Some(row.threshold) == threshold)
+}
+
+/// The settings that sentences name, as rules and their parameters: the chosen one, or the one that saves
+/// most, the gentlest that still saves much, and a gentler one that saves nearly as much.
+pub(super) fn named(sweeps: &[Sweep], selection: Option<&Selection>) -> Vec<(String, i64)> {
+    let rows = || sweeps.iter().map(|own| (own.rule.as_str(), own.rows.as_slice()));
+    let chosen = selection.map(|own| &own.gentler.as_ref().unwrap_or(&own.chosen).train);
+    let chosen =
+        chosen.and_then(|own| Some((&*own.rule, row_at(sweeps, &own.rule, own.threshold)?)));
+    let most = || {
+        let all = rows().flat_map(|(rule, rows)| rows.iter().map(move |row| (rule, row)));
+        let known = all.filter_map(|(rule, row)| Some((row.net_share?, rule, row)));
+        known.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, rule, row)| (rule, row))
+    };
+    let Some((rule, row)) = chosen.or_else(most) else { return Vec::new() };
+    let all = [gentlest(rows(), row), Some((rule, row)), gentler(rows(), row)];
+    all.into_iter().flatten().map(|(rule, row)| (rule.to_owned(), row.threshold)).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! chart. The settings that the sentences of a page name have their labels before others.
 
 use super::drawn::{NEXT_TO_NOTHING, band_note, definition, drawn, saved_of};
-use super::gentle::{SHOWN, gentler, gentlest};
+use super::gentle::{self, SHOWN, row_at};
 use super::lost_jobs;
 use super::tables::{FEW_TASKS, lost_tasks};
 use crate::answers::condition::{condition, name_of};
@@ -55,7 +55,7 @@ pub(super) fn plane_chart(study: &Study, sweeps: &[Sweep], selection: Option<&Se
         let own = points.iter().filter(|point| point.rule == sweep.rule).map(at).collect();
         line(name_of(&sweep.rule), own, tone, Stroke::Points)
     }));
-    let named = named(sweeps, selection);
+    let named = gentle::named(sweeps, selection);
     let labels = labels(&points, sweeps, &named).into_iter();
     lines.extend(labels.map(|(text, at)| line(&text, vec![at], Tone::Ink, Stroke::Label)));
     lines.push(line("never kill", vec![(0.0, 0.0)], Tone::Grey, Stroke::Marked));
@@ -170,28 +170,6 @@ fn of_few(sweeps: &[Sweep], point: &PlanePoint, is_tested: bool) -> String {
     }
 }
 
-fn row_at<'a>(sweeps: &'a [Sweep], rule: &str, threshold: Option<i64>) -> Option<&'a SweepRow> {
-    let own = sweeps.iter().find(|sweep| sweep.rule == rule)?;
-    own.rows.iter().find(|row| Some(row.threshold) == threshold)
-}
-
-/// The settings that sentences name, as rules and their parameters: the chosen one, or the one that saves
-/// most, the gentlest that still saves much, and a gentler one that saves nearly as much.
-pub(super) fn named(sweeps: &[Sweep], selection: Option<&Selection>) -> Vec<(String, i64)> {
-    let rows = || sweeps.iter().map(|own| (own.rule.as_str(), own.rows.as_slice()));
-    let chosen = selection.map(|own| &own.gentler.as_ref().unwrap_or(&own.chosen).train);
-    let chosen =
-        chosen.and_then(|own| Some((&*own.rule, row_at(sweeps, &own.rule, own.threshold)?)));
-    let most = || {
-        let all = rows().flat_map(|(rule, rows)| rows.iter().map(move |row| (rule, row)));
-        let known = all.filter_map(|(rule, row)| Some((row.net_share?, rule, row)));
-        known.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, rule, row)| (rule, row))
-    };
-    let Some((rule, row)) = chosen.or_else(most) else { return Vec::new() };
-    let all = [gentlest(rows(), row), Some((rule, row)), gentler(rows(), row)];
-    all.into_iter().flatten().map(|(rule, row)| (rule.to_owned(), row.threshold)).collect()
-}
-
 /// The values of T beside the points that sentences name, then beside those of the front; of several, the
 /// chart leaves out those without room. Other points have no label, as their values mix the units of the
 /// rules, unless all are of one rule.
@@ -296,14 +274,14 @@ mod tests {
             ..Sweep::default()
         };
         let sweeps = [sweep("dead-time", &points[..3]), sweep("restarts", &points[3..])];
-        let named = named(&sweeps, None);
+        let named = gentle::named(&sweeps, None);
         assert_eq!(named, [("dead-time".to_owned(), 8), ("restarts".to_owned(), 1)]);
         let texts = labels(&points, &sweeps, &named);
         let texts: Vec<&str> = texts.iter().map(|own| own.0.as_str()).collect();
         assert_eq!(texts, ["dead-time 8", "restarts 1", "dead-time 4 (40.0 %)"]);
         assert_eq!([scale(&points), scale(&points[..3])], [Scale::Root, Scale::Linear]);
         // Points of one rule have labels, also behind the front.
-        let texts = labels(&points[..3], &sweeps[..1], &super::named(&sweeps[..1], None));
+        let texts = labels(&points[..3], &sweeps[..1], &gentle::named(&sweeps[..1], None));
         assert_eq!(texts.len(), 3, "{texts:?}");
     }
 

@@ -2,7 +2,7 @@
 
 use arrow::record_batch::RecordBatch;
 
-use super::plane_chart::named;
+use super::gentle::named;
 use crate::answers::account::keyed;
 use crate::digits;
 use crate::results::frame::Frame;
