@@ -9,8 +9,8 @@
 //!  50 cancel t1 m1
 //! ```
 //!
-//! Beyond [`IN_MEMORY`] entries are packed, to about nine bytes each, and go to a temporary file that
-//! has no name, so a journal of any length takes this much memory. If the file cannot be written,
+//! Entries beyond 1.5 million (36 MB) are packed, to about nine bytes each, and go to a temporary file
+//! that has no name, so a journal of any length takes this much memory. If the file cannot be written,
 //! because the disk is full for example, entries stay in memory.
 
 use std::borrow::Cow;

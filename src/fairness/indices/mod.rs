@@ -27,7 +27,9 @@ use std::fmt;
 
 use super::FairnessError;
 use super::history::{History, Step};
-use crate::notation::{Notation, listed};
+use crate::notation::Notation;
+#[cfg(feature = "cli")]
+use crate::notation::listed;
 
 pub use condor::{Condor, pool_shares, rup_after};
 pub use custom::Formulated;
@@ -158,6 +160,7 @@ macro_rules! read {
     }};
 }
 
+#[cfg(feature = "cli")]
 macro_rules! is_measure {
     ({ measure $measure:path }) => {
         true
@@ -212,6 +215,7 @@ macro_rules! built_in {
             }
 
             /// Whether it is a measure of the equality of all users, by usage and entitlement.
+            #[cfg(feature = "cli")]
             const fn is_measure(self) -> bool {
                 match self {
                     $(Self::$kind => is_measure!($read),)+
@@ -300,7 +304,8 @@ impl BuiltIn {
         Self::ALL.map(Self::named).join(", ")
     }
 
-    /// The measures of equality, which compare usage with entitlements: `jain and gini`.
+    /// The measures of equality, which compare usage with entitlements, for the help: `jain and gini`.
+    #[cfg(feature = "cli")]
     pub(crate) fn measures() -> String {
         let measures = Self::ALL.into_iter().filter(|kind| kind.is_measure());
         listed(&measures.map(Self::name).collect::<Vec<&str>>())
