@@ -90,8 +90,8 @@ pub fn pass(
             members.push((*name, Member::Usage(gathering.ok().map(Box::new))));
         }
     }
-    // Who reads most comes first, since a bucket keeps that for the others: load usage and requests,
-    // the last two neither.
+    // Those that read most come first, since a bucket keeps what was read for the others: load reads
+    // usage and requests, the last two look at events and attempts alone.
     members.sort_by_key(|(_, member)| match member {
         Member::Load(..) => 0,
         Member::Outcomes(..) | Member::Usage(_) => 1,

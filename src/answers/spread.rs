@@ -245,7 +245,7 @@ impl Folded {
     }
 
     /// Takes the values of the distributions of a study, likewise.
-    pub(crate) fn samples(&self, name: &str) -> Option<Vec<Samples>> {
+    pub fn samples(&self, name: &str) -> Option<Vec<Samples>> {
         match self.take(name)? {
             Made::Samples(samples) => Some(samples),
             _ => None,
@@ -253,7 +253,7 @@ impl Folded {
     }
 
     /// Takes the outcomes of tasks that were counted for a study, likewise.
-    pub(crate) fn tasks(&self, name: &str) -> Option<Counter> {
+    pub fn tasks(&self, name: &str) -> Option<Counter> {
         match self.take(name)? {
             Made::Tasks(counter) => Some(*counter),
             _ => None,

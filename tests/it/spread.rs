@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 
 use jobfate::answers::account::AccountPlan;
+use jobfate::answers::classify::{By as Entity, classification};
+use jobfate::answers::describe::DescribePlan;
 use jobfate::answers::detect::plan::{DetectAsked, prepare};
 use jobfate::answers::pass::pass;
 use jobfate::answers::spread::{Errand, Parts, Question, study};
@@ -23,6 +25,7 @@ use jobfate::studies::fold::fold;
 use jobfate::studies::ledger::{CpuDefinition, ledger};
 use jobfate::studies::load::{self, Intervals};
 use jobfate::studies::meter::Meter;
+use jobfate::studies::samples::{OutcomeOf, Split, What, collect};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
@@ -148,7 +151,11 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
         name: "one".to_owned(),
         shift_us: 0,
     };
+    let whats = ["events-per-task", "waiting", "job-durations", "estimates"];
+    let of_describe = section(&[("what", &whats)]);
     let errands = [
+        ("tasks", Errand::Tasks),
+        ("describe", Errand::Describe(of_describe.clone())),
         ("first", usage(17_000_000)),
         ("account", Errand::Account(of_account.clone())),
         ("detect", Errand::Detect(Section::default())),
@@ -183,6 +190,20 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
     let alone = load::fold(&lake, windows, &found.asked).unwrap();
     assert_eq!(format!("{alone:?}"), format!("{found:?}"), "load, {cpu}");
     assert!((end_us - start_us) / 20_000_000 < 20_000 || folded.load("finely").is_none());
+    let classes = definitions.classes;
+    let alone = classification(&lake, windows, Entity::Task, classes, None).unwrap();
+    let found = folded.tasks("tasks").unwrap().finish(classes);
+    assert_eq!(format!("{alone:?}"), format!("{found:?}"), "tasks, {cpu}");
+    let plans = plans_of::<DescribePlan>("describe", &of_describe, &definitions).unwrap();
+    let asked = plans.iter().map(|plan| {
+        let split = Split { classes: plan.classes, of: OutcomeOf::Job, group_by: plan.group_by };
+        (plan.what, split)
+    });
+    let asked: Vec<(What, Split)> = asked.collect();
+    assert_eq!(asked.len(), whats.len());
+    let alone = collect(&lake, windows, &asked).unwrap();
+    let found = folded.samples("describe").unwrap();
+    assert_eq!(format!("{alone:?}"), format!("{found:?}"), "describe, {cpu}");
     assert!(folded.outcomes("account").is_none(), "it is handed out once");
     assert!(folded.outcomes("detect").is_none(), "detectors walk by themselves");
 }

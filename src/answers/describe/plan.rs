@@ -139,9 +139,10 @@ impl Question {
 }
 
 impl DescribePlan {
-    /// Whether a lake has the tables that it needs.
+    /// Whether a lake has rows in the tables that it needs.
     pub(crate) fn is_answered_by(&self, lake: &Lake) -> bool {
-        self.what.tables(self.group_by).into_iter().all(|table| lake.has(table))
+        let has_rows = |table| lake.manifest.table(table).is_some_and(|entry| 0 < entry.rows());
+        self.what.tables(self.group_by).into_iter().all(has_rows)
     }
 
     /// Refuses options that have no effect on what is described. A section of an analysis may
