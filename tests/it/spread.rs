@@ -8,7 +8,7 @@ use jobfate::answers::classify::{By as Entity, classification};
 use jobfate::answers::describe::DescribePlan;
 use jobfate::answers::detect::plan::{DetectAsked, prepare};
 use jobfate::answers::pass::pass;
-use jobfate::answers::spread::{Errand, Parts, Question, study};
+use jobfate::answers::spread::{Errand, Folded, Parts, Question, study};
 use jobfate::answers::study::{Definitions, plans_of};
 use jobfate::answers::sweep::plan::{SweepPlan, asked};
 use jobfate::answers::sweep::{harmed_table, sweep_all};
@@ -123,6 +123,28 @@ fn check(place: &Place, count: u32) {
     }
 }
 
+/// The outcomes of tasks and the distributions of a pass, against each of them alone.
+fn check_descriptions(
+    (lake, windows): (&Lake, Windows),
+    definitions: &Definitions,
+    (folded, of_describe): (&Folded, &Section),
+) {
+    let classes = definitions.classes;
+    let alone = classification(lake, windows, Entity::Task, classes, None).unwrap();
+    let found = folded.tasks("tasks").unwrap().finish(classes);
+    assert_eq!(format!("{alone:?}"), format!("{found:?}"), "tasks");
+    let plans = plans_of::<DescribePlan>("describe", of_describe, definitions).unwrap();
+    let asked = plans.iter().map(|plan| {
+        let split = Split { classes: plan.classes, of: OutcomeOf::Job, group_by: plan.group_by };
+        (plan.what, split)
+    });
+    let asked: Vec<(What, Split)> = asked.collect();
+    assert_eq!(asked.len(), 4);
+    let alone = collect(lake, windows, &asked).unwrap();
+    let found = folded.samples("describe").unwrap();
+    assert_eq!(format!("{alone:?}"), format!("{found:?}"), "describe");
+}
+
 /// One pass over the lake for several studies, against each of them alone.
 fn check_pass(place: &Place, cpu: CpuDefinition) {
     let lake = place.lake();
@@ -190,20 +212,7 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
     let alone = load::fold(&lake, windows, &found.asked).unwrap();
     assert_eq!(format!("{alone:?}"), format!("{found:?}"), "load, {cpu}");
     assert!((end_us - start_us) / 20_000_000 < 20_000 || folded.load("finely").is_none());
-    let classes = definitions.classes;
-    let alone = classification(&lake, windows, Entity::Task, classes, None).unwrap();
-    let found = folded.tasks("tasks").unwrap().finish(classes);
-    assert_eq!(format!("{alone:?}"), format!("{found:?}"), "tasks, {cpu}");
-    let plans = plans_of::<DescribePlan>("describe", &of_describe, &definitions).unwrap();
-    let asked = plans.iter().map(|plan| {
-        let split = Split { classes: plan.classes, of: OutcomeOf::Job, group_by: plan.group_by };
-        (plan.what, split)
-    });
-    let asked: Vec<(What, Split)> = asked.collect();
-    assert_eq!(asked.len(), whats.len());
-    let alone = collect(&lake, windows, &asked).unwrap();
-    let found = folded.samples("describe").unwrap();
-    assert_eq!(format!("{alone:?}"), format!("{found:?}"), "describe, {cpu}");
+    check_descriptions((&lake, windows), &definitions, (&folded, &of_describe));
     assert!(folded.outcomes("account").is_none(), "it is handed out once");
     assert!(folded.outcomes("detect").is_none(), "detectors walk by themselves");
 }
