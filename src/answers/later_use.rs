@@ -62,7 +62,7 @@ impl UseSince {
     }
 
     /// Who has most since then, beside the one with most of the whole log: `; taifl with 45.9 % since
-    /// 2016-12-30, from when on the log is whole`; empty if the shares hardly differ.
+    /// 2016-12-30, when the log becomes whole`; empty if the shares hardly differ.
     pub(crate) fn beside(&self, of: Of, whole: &str) -> String {
         let Some((name, [_, share])) = self.used.first(of).filter(|(_, shares)| differ(*shares))
         else {

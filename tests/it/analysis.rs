@@ -627,3 +627,22 @@ fn a_log_has_the_places_of_users_under_other_half_lives() {
         .collect();
     assert_eq!(places, [[1.0, 1.0, 2.0, 2.0, 1.0], [2.0, 2.0, 1.0, 1.0, 2.0]]);
 }
+
+/// Promise: a table without rows is as good as none, whether a study reads it alone or with others.
+#[test]
+fn a_table_without_rows_leaves_its_studies_out() {
+    let place = Place::new();
+    let jobs = ["1000000,,7,0,u,2,n,l", "2000000,,7,1,u,2,n,l", "9000000,,7,4,u,2,n,l"];
+    place.part("job_events", 0, jobs.join("\n"));
+    place.part("task_events", 0, String::new());
+    place.run(&["analyze", "trace", "--out", "all", "--quiet"]).ok();
+    let read = |name: &str| -> serde_json::Value {
+        let text = fs::read_to_string(place.path(&format!("all/{name}.json"))).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    for name in ["events-per-task", "waiting", "finish-given-events", "classify-tasks", "account"] {
+        let why = read(name)["answer"]["nothing"].clone();
+        assert_eq!(why, "The table `task_events` is empty.", "{name}");
+    }
+    assert_eq!(read("job-durations")["answer"]["nothing"], serde_json::Value::Null);
+}
