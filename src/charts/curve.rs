@@ -17,6 +17,8 @@ pub struct LineChart {
     pub y_axis: String,
     /// The scale of x.
     pub x_scale: Scale,
+    /// Where the vertical axis starts, or lower if a point is; not 0 only if the title says so.
+    pub y_from: f64,
     /// The curves.
     pub lines: Vec<Line>,
 }

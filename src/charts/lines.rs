@@ -109,20 +109,10 @@ const RING: f64 = 1.06;
 /// others would squeeze the rest.
 const LEFT_OUT: f64 = 0.01;
 
-/// What follows in the title of a chart whose vertical axis does not start at zero.
-pub(crate) const AXIS_FROM: &str = " (axis from ";
-
-/// Where the title of a chart says that its vertical axis starts; 0 if it does not say it.
-fn start(chart: &LineChart) -> f64 {
-    let said = chart.title.split_once(AXIS_FROM).map_or("", |parts| parts.1);
-    let end = said.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(said.len());
-    said[..end].parse().unwrap_or(0.0)
-}
-
 /// The ranges of plots with common axes.
 fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {
     let is_log = charts.clone().any(|chart| chart.x_scale == Scale::Log);
-    let start = charts.clone().map(start).fold(f64::MAX, f64::min);
+    let start = charts.clone().map(|chart| chart.y_from).fold(f64::MAX, f64::min);
     let lines = charts.flat_map(|chart| &chart.lines);
     let ys = lines.clone().flat_map(|line| {
         let bounds = line.band.iter().flat_map(|&(_, low, high)| [low, high]);
@@ -466,25 +456,27 @@ mod tests {
             x_axis: "events".to_owned(),
             y_axis: "share".to_owned(),
             x_scale: Scale::Log,
+            y_from: 0.0,
             lines: vec![line],
         };
         assert_eq!(ranges([&chart].into_iter()).x, (2.0, 3.0));
     }
 
     #[test]
-    fn an_axis_starts_where_the_title_says() {
-        let chart = |title: &str, lowest: f64| LineChart {
-            title: title.to_owned(),
+    fn an_axis_starts_where_the_chart_says() {
+        let chart = |y_from: f64, lowest: f64| LineChart {
+            title: String::new(),
             caption: String::new(),
             x_axis: "day".to_owned(),
             y_axis: "accuracy (%)".to_owned(),
             x_scale: Scale::Linear,
+            y_from,
             lines: vec![Line::steps(String::new(), vec![(0.0, lowest), (1.0, 95.0)], Tone::Ink)],
         };
-        let range = |title: &str, lowest: f64| ranges([&chart(title, lowest)].into_iter()).y;
-        assert_eq!(range("Accuracy", 48.0), (0.0, 95.0));
-        assert_eq!(range("Accuracy (axis from 40 %)", 48.0), (40.0, 95.0));
-        assert_eq!(range("Accuracy (axis from 40 %)", 30.0), (30.0, 95.0), "nothing is cut");
+        let range = |y_from: f64, lowest: f64| ranges([&chart(y_from, lowest)].into_iter()).y;
+        assert_eq!(range(0.0, 48.0), (0.0, 95.0));
+        assert_eq!(range(40.0, 48.0), (40.0, 95.0));
+        assert_eq!(range(40.0, 30.0), (30.0, 95.0), "nothing is cut");
     }
 
     #[test]

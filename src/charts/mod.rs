@@ -57,7 +57,6 @@ pub use timed::TimedChart;
 pub use worth_drawing::worth_drawing;
 
 pub(crate) use axes::DAYS_FROM_S;
-pub(crate) use lines::AXIS_FROM;
 pub(crate) use numbers::beside_name;
 pub(crate) use survival::round_times;
 pub(crate) use timed::over_span;

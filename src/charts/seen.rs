@@ -91,6 +91,7 @@ fn plot(tones: &[Tone], stroke: Stroke) -> LineChart {
         x_axis: "s".to_owned(),
         y_axis: "share".to_owned(),
         x_scale: Scale::Log,
+        y_from: 0.0,
         lines: tones.iter().zip(0..).map(line).collect(),
     }
 }

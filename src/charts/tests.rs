@@ -94,7 +94,7 @@ fn lines() -> impl Strategy<Value = LineChart> {
     (words(), words(), words(), words(), any::<bool>(), lines).prop_map(
         |(title, caption, x_axis, y_axis, is_log, lines)| {
             let x_scale = if is_log { Scale::Log } else { Scale::Linear };
-            LineChart { title, caption, x_axis, y_axis, x_scale, lines }
+            LineChart { title, caption, x_axis, y_axis, x_scale, y_from: 0.0, lines }
         },
     )
 }
@@ -217,7 +217,7 @@ fn survival() -> impl Strategy<Value = Chart> {
         AtRisk { name, tone, counts }
     });
     (lines(), prop::collection::vec(row, 0..6)).prop_map(|(plot, at_risk)| {
-        let plot = LineChart { x_scale: Scale::Log, ..plot };
+        let plot = LineChart { x_scale: Scale::Log, y_from: 0.0, ..plot };
         Chart::Survival(SurvivalChart { plot, at_risk })
     })
 }
@@ -269,6 +269,7 @@ fn many_plots_fit_on_a_narrow_page() {
         x_axis: x_axis.into(),
         y_axis: "y".into(),
         x_scale: Scale::Linear,
+        y_from: 0.0,
         lines: Vec::new(),
     };
     let of = |axes: [&str; 6], columns, look| {
@@ -342,6 +343,7 @@ fn one_of_each() -> Vec<Chart> {
         x_axis: "x (s)".into(),
         y_axis: "y".into(),
         x_scale,
+        y_from: 0.0,
         lines: vec![line.clone()],
     };
     let lines = |x_scale| Chart::Lines(plain_lines(x_scale));
@@ -536,6 +538,7 @@ fn empty_charts_are_drawn_and_not_a_crash() {
             x_axis: text(),
             y_axis: text(),
             x_scale,
+            y_from: 0.0,
             lines: Vec::new(),
         };
         draw(Chart::Survival(SurvivalChart { plot: lines.clone(), at_risk: Vec::new() }));

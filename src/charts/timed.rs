@@ -157,6 +157,7 @@ mod tests {
             x_axis: DAYS_OF_SPAN.to_owned(),
             y_axis: String::new(),
             x_scale: Scale::Linear,
+            y_from: 0.0,
             lines: vec![line],
         });
         let (Chart::Lines(long), per) = over_span(chart.clone(), DAYS_FROM_S) else { panic!() };
@@ -204,6 +205,7 @@ mod tests {
             x_axis: HOURS.to_owned(),
             y_axis: "jobs".to_owned(),
             x_scale: Scale::Linear,
+            y_from: 0.0,
             lines: strokes.map(line).into(),
         };
         let known: Vec<Option<f64>> = values.iter().copied().map(Some).collect();

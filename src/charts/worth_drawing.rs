@@ -130,6 +130,7 @@ mod tests {
             x_axis: text(),
             y_axis: text(),
             x_scale: Scale::Linear,
+            y_from: 0.0,
             lines: curves.iter().map(line).collect(),
         })
     }

@@ -156,6 +156,7 @@ mod tests {
             x_axis: "s".to_owned(),
             y_axis: "jobs".to_owned(),
             x_scale: Scale::Linear,
+            y_from: 0.0,
             lines: vec![line],
         };
         let svg = svg_of(&Chart::Lines(chart.clone()));

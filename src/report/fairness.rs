@@ -330,6 +330,7 @@ fn over_time(of: &Of<'_>, user: &UserUsage, title: &str) -> LineChart {
         x_axis: DAYS_OF_SPAN.to_owned(),
         y_axis: unit,
         x_scale: Scale::Linear,
+        y_from: 0.0,
         lines: vec![Line::steps(String::new(), points, Tone::Blue)],
     }
 }

@@ -247,6 +247,7 @@ fn lengths(job: &JobDetail, id: &str) -> Option<Chart> {
         x_axis: format!("length ({unit})"),
         y_axis: "attempts at or below (%)".to_owned(),
         x_scale,
+        y_from: 0.0,
         lines: vec![Line {
             name: String::new(),
             points: points.collect(),

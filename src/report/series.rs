@@ -222,6 +222,7 @@ impl OfIndex {
             x_axis: DAYS_OF_SPAN.to_owned(),
             y_axis: format!("{}{unit}", self.name()),
             x_scale: Scale::Linear,
+            y_from: 0.0,
             lines: if unseen.is_some() { vec![own] } else { vec![own, median] },
         };
         (panel, unseen)

@@ -268,6 +268,7 @@ mod tests {
             x_axis: word("threshold"),
             y_axis: word("share"),
             x_scale: Scale::Linear,
+            y_from: 0.0,
             lines: vec![line],
         });
         let expected = "curve,x,y,low,high\na,0.0,0.0,,\na,1.0,0.5,0.25,0.75\na,2.0,,0.5,1.5\n";
@@ -287,6 +288,7 @@ mod tests {
             x_axis: word("s"),
             y_axis: word("share"),
             x_scale: Scale::Log,
+            y_from: 0.0,
             lines: vec![Line::steps(word("a"), vec![(1.0, 0.5)], Tone::Blue)],
         };
         let at_risk = vec![AtRisk { name: word("a"), tone: Tone::Blue, counts: vec![(1.0, 7)] }];

@@ -330,6 +330,7 @@ pub(crate) fn chart(
         }
         .to_owned(),
         x_scale: Scale::Log,
+        y_from: 0.0,
         lines,
     }
 }

@@ -350,6 +350,7 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
         x_axis: "events of the task so far".to_owned(),
         y_axis: "chance that the job finishes (%)".to_owned(),
         x_scale: Scale::Log,
+        y_from: 0.0,
         lines: lines_of_chances(&rows, &sizes, least),
     });
     let mut frame = Frame::default();

@@ -295,6 +295,7 @@ fn copies(lines: Vec<Line>, said: &str, replacement: Replacement, caption: &str)
         x_axis: "limit on the slot time of copies in each job (% of the job's)".to_owned(),
         y_axis: "saved (% of job time)".to_owned(),
         x_scale: Scale::Log,
+        y_from: 0.0,
         lines,
     })
 }
@@ -347,6 +348,7 @@ fn curves(lines: Vec<Line>, family: Family, caption: &str) -> Chart {
         x_axis: "recall (%)".to_owned(),
         y_axis: "precision (%)".to_owned(),
         x_scale: Scale::Linear,
+        y_from: 0.0,
         lines,
     })
 }
@@ -386,6 +388,7 @@ fn windows(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) -> Chart {
         x_axis: "window W (s; scaled: for tasks of 30 s)".to_owned(),
         y_axis: "false alarms per 1,000 task-hours".to_owned(),
         x_scale: Scale::Log,
+        y_from: 0.0,
         lines: vec![line(false, true), line(false, false), line(true, true), line(true, false)],
     })
 }

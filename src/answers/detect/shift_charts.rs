@@ -52,6 +52,7 @@ pub(super) fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
         x_axis: "time since the first hour (h)".to_owned(),
         y_axis: "median length of tasks finished in the hour (s)".to_owned(),
         x_scale: Scale::Linear,
+        y_from: 0.0,
         lines,
     })
 }

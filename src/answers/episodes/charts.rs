@@ -158,6 +158,7 @@ impl<'a> Drawing<'a> {
             x_axis: self.axis.to_owned(),
             y_axis: unit,
             x_scale: Scale::Linear,
+            y_from: 0.0,
             lines,
         }
     }

@@ -166,6 +166,7 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
         x_axis: format!("share of the {}, the lightest first (%)", found.span.plan.by.plural()),
         y_axis: format!("share of the {} (%)", found.span.plan.meter.resource().noun()),
         x_scale: Scale::Linear,
+        y_from: 0.0,
         lines: vec![
             straight("recorded", points, Tone::Blue),
             straight("equal shares", vec![(0.0, 0.0), (100.0, 100.0)], Tone::Grey),
@@ -311,6 +312,7 @@ pub(crate) fn of_users(
             format!("{} ({unit})", in_words(column).to_lowercase())
         },
         x_scale: Scale::Linear,
+        y_from: 0.0,
         lines,
     }
 }
@@ -375,6 +377,7 @@ fn of_all(found: &Found, series: &Series) -> Chart {
         x_axis: DAYS_OF_SPAN.to_owned(),
         y_axis: series.overall[0].clone(),
         x_scale: Scale::Linear,
+        y_from: 0.0,
         lines: vec![Line::steps(String::new(), points, Tone::Blue)],
     })
 }
@@ -391,6 +394,7 @@ mod tests {
             x_axis: axis.to_owned(),
             y_axis: String::new(),
             x_scale: Scale::Linear,
+            y_from: 0.0,
             lines: Vec::new(),
         };
         let on = |chart: LineChart, start_s: f64| {

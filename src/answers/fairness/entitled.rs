@@ -130,6 +130,7 @@ pub(super) fn chart(
             x_axis: DAYS_OF_SPAN.to_owned(),
             y_axis: "share (%)".to_owned(),
             x_scale: Scale::Linear,
+            y_from: 0.0,
             lines: vec![
                 line("used so far", of(|at| &at.had), Tone::Blue),
                 line(limit, of(|at| &at.entitled), Tone::Vermilion),

@@ -184,6 +184,7 @@ fn autocorrelation(arrivals: &ArrivalStudy) -> Option<(String, Chart)> {
         x_axis: "lag (h)".to_owned(),
         y_axis: "autocorrelation".to_owned(),
         x_scale: Scale::Linear,
+        y_from: 0.0,
         lines: vec![Line {
             name: String::new(),
             points,

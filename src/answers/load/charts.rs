@@ -128,6 +128,7 @@ impl Joined {
             x_axis: self.axis.to_owned(),
             y_axis: noun.to_owned(),
             x_scale: Scale::Linear,
+            y_from: 0.0,
             lines: vec![Line::steps(String::new(), points, area.tone)],
         }
     }

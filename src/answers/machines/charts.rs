@@ -188,6 +188,7 @@ fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]
         x_axis: "time (s)".to_owned(),
         y_axis: format!("share still {what}"),
         x_scale: Scale::Log,
+        y_from: 0.0,
         lines,
     })
 }

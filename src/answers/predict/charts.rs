@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::answer::{BY_AREA, THRESHOLD, best, short_name};
 use crate::answers::sentences;
-use crate::charts::{AXIS_FROM, Chart, Line, LineChart, Scale, Stroke, Tone};
+use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits;
 use crate::studies::predict::rules::Predictor;
 use crate::studies::predict::score::{Bin, OfDay, Point, Score};
@@ -30,7 +30,10 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
     if scores.iter().all(|score| score.jobs == 0) {
         return Vec::new();
     }
-    let chart = |title: &str, [found, caption]: [&str; 2], axes: [&str; 2], lines: Vec<Line>| {
+    let chart = |title: &str,
+                 [found, caption]: [&str; 2],
+                 axes: [&str; 2],
+                 (y_from, lines): (f64, Vec<Line>)| {
         Chart::Lines(LineChart {
             title: title.to_owned(),
             caption: format!(
@@ -39,6 +42,7 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
             x_axis: axes[0].to_owned(),
             y_axis: axes[1].to_owned(),
             x_scale: Scale::Linear,
+            y_from,
             lines,
         })
     };
@@ -47,7 +51,7 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
     let (calibration, days) = (calibration(scores), days(scores));
     let no_calibration = no_calibration(scores, &calibration);
     let no_days = no_days(scores);
-    let (curves, part, outside) = in_corner(scores, roc(scores));
+    let (curves, (y_from, part), outside) = in_corner(scores, roc(scores));
     let undrawn: String = [&no_calibration, &no_days].into_iter().flatten().cloned().collect();
     let mut charts = vec![
         (
@@ -56,7 +60,7 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
                 &format!("Jobs that do not finish, found {when} (ROC){part}"),
                 [&largest_area(scores), &format!("{point}{outside}{}", hidden(&curves))],
                 ["false positive rate (%)", "recall (%)"],
-                curves,
+                (y_from, curves),
             ),
         ),
         (
@@ -65,7 +69,7 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
                 &format!("Precision against recall {when}"),
                 [&at_half(scores), format!("{point}{undrawn} {}", best_balance(scores)).trim_end()],
                 ["recall (%)", "precision (%)"],
-                tradeoff(scores),
+                (0.0, tradeoff(scores)),
             ),
         ),
     ];
@@ -76,14 +80,15 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
         );
         let axes = ["predicted chance not to finish, mean (%)", "jobs that did not finish (%)"];
         let title = "Predicted chance against the actual share";
-        let chart = chart(title, [&closest(scores), &said], axes, calibration);
+        let chart = chart(title, [&closest(scores), &said], axes, (0.0, calibration));
         charts.push(("predict-calibration".to_owned(), chart));
     }
     if no_days.is_none() {
         let said = format!("Days of submission with at least {JOBS_SHOWN} jobs.");
-        let title = format!("Accuracy of predictions {when}, day by day{}", axis_from(&days));
+        let (y_from, part) = axis_from(&days);
+        let title = format!("Accuracy of predictions {when}, day by day{part}");
         let axes = ["day of submission, counted from the first", "accuracy (%)"];
-        let chart = chart(&title, [&usual_day(scores), &said], axes, days);
+        let chart = chart(&title, [&usual_day(scores), &said], axes, (y_from, days));
         charts.push(("predict-days".to_owned(), chart));
     }
     charts
@@ -325,9 +330,9 @@ const CORNER: (f64, f64) = (20.0, 70.0);
 
 /// The part of the curves that is drawn, what the title says of it, and a sentence about the curves outside:
 /// all, unless the best rule is close to the corner.
-fn in_corner(scores: &[Score], curves: Vec<Line>) -> (Vec<Line>, String, String) {
+fn in_corner(scores: &[Score], curves: Vec<Line>) -> (Vec<Line>, Start, String) {
     if best(scores).is_none_or(|(_, area)| area < IN_CORNER) {
-        return (curves, String::new(), String::new());
+        return (curves, Start::default(), String::new());
     }
     let (mut seen, mut outside) = (Vec::new(), Vec::new());
     for line in curves {
@@ -339,9 +344,9 @@ fn in_corner(scores: &[Score], curves: Vec<Line>) -> (Vec<Line>, String, String)
         }
     }
     let (most, least) = CORNER;
-    let part = format!("{AXIS_FROM}{least:.0} %, up to a false positive rate of {most:.0} %)");
+    let part = format!(" (axis from {least:.0} %, up to a false positive rate of {most:.0} %)");
     let said = format!(" Without a point in this corner: {}.", outside.join(", "));
-    (seen, part, if outside.is_empty() { String::new() } else { said })
+    (seen, (least, part), if outside.is_empty() { String::new() } else { said })
 }
 
 /// The part of a rising curve that is in the corner, up to its borders.
@@ -365,14 +370,18 @@ fn cut(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 /// From this lowest value on, per cent, an axis from zero would leave much of a chart empty.
 const FAR_UP: f64 = 30.0;
 
-/// Where the axis of shares starts, for the title: at the tens below the lowest; empty if at zero.
-fn axis_from(lines: &[Line]) -> String {
+/// Where the axis of shares starts, per cent, and what the title says of it; nothing if at zero.
+type Start = (f64, String);
+
+/// The axis of shares starts at the tens below the lowest.
+fn axis_from(lines: &[Line]) -> Start {
     let ys = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
     let lowest = ys.fold(f64::INFINITY, f64::min);
     if (FAR_UP..100.0).contains(&lowest) {
-        format!("{AXIS_FROM}{:.0} %)", (lowest / 10.0).floor() * 10.0)
+        let start = (lowest / 10.0).floor() * 10.0;
+        (start, format!(" (axis from {start:.0} %)"))
     } else {
-        String::new()
+        Start::default()
     }
 }
 
@@ -643,11 +652,17 @@ mod tests {
         assert_eq!(seen.len(), 2);
         assert_eq!(seen[0].points, [(1.75, 70.0), (2.0, 80.0), (10.0, 98.0), (20.0, 98.4)]);
         assert_eq!(seen[1].points, [(4.0, 87.0)]);
-        assert_eq!(part, " (axis from 70 %, up to a false positive rate of 20 %)");
+        assert_eq!(
+            part,
+            (70.0, " (axis from 70 %, up to a false positive rate of 20 %)".to_owned())
+        );
         assert_eq!(outside, " Without a point in this corner: by chance, far.");
         assert_eq!(of(0.8).0.len(), 4);
-        assert_eq!(axis_from(&[line("one", &[(0.0, 48.0), (1.0, 95.0)])]), " (axis from 40 %)");
-        assert_eq!(axis_from(&[line("one", &[(0.0, 29.0), (1.0, 95.0)])]), "");
+        assert_eq!(
+            axis_from(&[line("one", &[(0.0, 48.0), (1.0, 95.0)])]),
+            (40.0, " (axis from 40 %)".to_owned())
+        );
+        assert_eq!(axis_from(&[line("one", &[(0.0, 29.0), (1.0, 95.0)])]), Start::default());
     }
 
     #[test]

@@ -127,6 +127,7 @@ mod tests {
                 x_axis: HOURS_OF_REPLAY.to_owned(),
                 y_axis: "tasks".to_owned(),
                 x_scale: Scale::Linear,
+                y_from: 0.0,
                 lines: Vec::new(),
             });
             let drawn = absent.over_time(chart, absent.first_s, 3600.0);

@@ -483,6 +483,7 @@ fn lines(
         x_axis: x_axis.to_owned(),
         y_axis: y_axis.to_owned(),
         x_scale: Scale::Linear,
+        y_from: 0.0,
         lines: lines.collect(),
     })
 }

@@ -68,6 +68,7 @@ pub(super) fn chart(
         x_axis: "time (s)".to_owned(),
         y_axis: "tasks that wait so long or longer (%)".to_owned(),
         x_scale: Scale::Log,
+        y_from: 0.0,
         lines: policies.chain(record_line).collect(),
     }))
 }

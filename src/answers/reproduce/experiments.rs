@@ -146,6 +146,7 @@ pub(crate) fn chart(
         x_axis,
         y_axis: y_axis.to_owned(),
         x_scale: if is_wide { Scale::Log } else { Scale::Linear },
+        y_from: 0.0,
         lines,
     })
 }

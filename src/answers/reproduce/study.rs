@@ -204,6 +204,7 @@ fn chart_of_varied(paper: &str, varied: &Varied) -> Chart {
         x_axis,
         y_axis: "claims".to_owned(),
         x_scale: Scale::Linear,
+        y_from: 0.0,
         lines: Verdict::ALL
             .into_iter()
             .zip(Tone::SERIES)

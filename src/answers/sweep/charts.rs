@@ -250,6 +250,7 @@ fn plot(sweep: &Sweep, y_axis: &str, lines: Vec<Line>) -> LineChart {
         x_axis: axis_of(sweep),
         y_axis: y_axis.to_owned(),
         x_scale: x_scale(sweep),
+        y_from: 0.0,
         lines,
     }
 }

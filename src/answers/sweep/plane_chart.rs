@@ -75,6 +75,7 @@ pub(super) fn plane_chart(study: &Study, sweeps: &[Sweep], selection: Option<&Se
         x_axis: "finished jobs harmed".to_owned(),
         y_axis: format!("net {what} saved (%)"),
         x_scale: scale(&points),
+        y_from: 0.0,
         lines,
     })
 }

@@ -121,7 +121,15 @@ fn lines(
         tone,
         stroke,
     });
-    Chart::Lines(LineChart { title, caption, x_axis, y_axis, x_scale, lines: lines.collect() })
+    Chart::Lines(LineChart {
+        title,
+        caption,
+        x_axis,
+        y_axis,
+        x_scale,
+        y_from: 0.0,
+        lines: lines.collect(),
+    })
 }
 
 /// Two curves, and where they are furthest apart.

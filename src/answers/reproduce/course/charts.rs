@@ -94,6 +94,7 @@ fn by_group(
         x_axis: x_axis.to_owned(),
         y_axis: y_axis.to_owned(),
         x_scale: Scale::Linear,
+        y_from: 0.0,
         lines,
     })
 }
@@ -106,6 +107,7 @@ fn over_time(hours: &[HourRow], title: String, caption: String) -> Chart {
         x_axis: HOURS_OF_TRACE.to_owned(),
         y_axis: y_axis.to_owned(),
         x_scale: Scale::Linear,
+        y_from: 0.0,
         lines: vec![Line::steps(
             String::new(),
             hours.iter().map(|hour| (hour.hour, value(hour))).collect(),
