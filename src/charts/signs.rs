@@ -171,7 +171,8 @@ mod tests {
                 caption: String::new(),
                 x_axis: "jobs".to_owned(),
                 y_axis: "saved (%)".to_owned(),
-                x_scale: Scale::Linear, y_from: 0.0,
+                x_scale: Scale::Linear,
+                y_from: 0.0,
                 lines,
             });
             let canvas = drawn(&chart, Look::SCREEN);

@@ -217,7 +217,7 @@ fn survival() -> impl Strategy<Value = Chart> {
         AtRisk { name, tone, counts }
     });
     (lines(), prop::collection::vec(row, 0..6)).prop_map(|(plot, at_risk)| {
-        let plot = LineChart { x_scale: Scale::Log, y_from: 0.0, ..plot };
+        let plot = LineChart { x_scale: Scale::Log, ..plot };
         Chart::Survival(SurvivalChart { plot, at_risk })
     })
 }
