@@ -94,10 +94,16 @@ fn at_most(requested: &[Option<f64>], used: &[Option<f64>]) -> Option<String> {
     }
 }
 
+/// The unit in which requested CPU time of a job is shown if most of it is `top` s, and how many
+/// seconds make one.
+pub(super) fn unit_of_request(job: &JobDetail, top: f64) -> (String, f64) {
+    let unit = if job.cpu_unit.is_empty() { "CPU" } else { job.cpu_unit.as_ref() };
+    unit_of_use(&format!("{unit}-s"), top)
+}
+
 /// A CPU time that a job requested, in words.
 fn in_all(job: &JobDetail, cpu_s: f64) -> String {
-    let unit = if job.cpu_unit.is_empty() { "CPU" } else { job.cpu_unit.as_ref() };
-    let (unit, per) = unit_of_use(&format!("{unit}-s"), cpu_s);
+    let (unit, per) = unit_of_request(job, cpu_s);
     format!("{} {unit}", three_digits(cpu_s / per))
 }
 

@@ -264,31 +264,37 @@ pub(crate) fn drawings((job, ends, missing): (&JobDetail, Ends, &Missing), id: i
     sentences(job, ends) + &over_time((job, ends, missing), &id.to_string())
 }
 
-/// What rules and detectors would have done.
-fn judged(
-    job: &JobDetail,
-    flags: Option<&Vec<(String, Flags)>>,
-    about: Option<&Flagged>,
-) -> String {
-    let (has_flags, min_tasks) = (about.is_some(), about.and_then(|about| about.min_tasks));
+/// What kill rules would have done with its tasks.
+fn condemned(job: &JobDetail) -> String {
     let mut html = String::from("<h2>What kill rules would have done with it</h2>\n");
+    // To kill a task that has ended changes nothing.
+    let is_idle = |kill: &&JobKill| kill.over_by_then == Some(kill.condemned_tasks);
+    let (idle, acting): (Vec<&JobKill>, Vec<&JobKill>) = job.kills.iter().partition(is_idle);
+    let most_s = acting.iter().filter_map(|kill| kill.saved_cpu).reduce(f64::max);
+    let saved_in = most_s.map(|most_s| job_cpu::unit_of_request(job, most_s));
     let row = |kill: &JobKill| {
-        vec![
+        let mut cells = vec![
             Cell::name(&kill.rule),
             in_unit(number(&kill.threshold), &kill.threshold.to_string(), &kill.unit),
             number(&kill.condemned_tasks),
             kill.over_by_then.map_or_else(|| Cell::name(""), |over| number(&over)),
             Cell::instant(Some(kill.first_s)),
-        ]
+        ];
+        if let Some((_, per)) = saved_in {
+            cells.push(
+                kill.saved_cpu.map_or_else(|| Cell::name(""), |cpu| Cell::rounded(cpu / per)),
+            );
+        }
+        cells
     };
-    // To kill a task that has ended changes nothing.
-    let is_idle = |kill: &&JobKill| kill.over_by_then == Some(kill.condemned_tasks);
-    let (idle, acting): (Vec<&JobKill>, Vec<&JobKill>) = job.kills.iter().partition(is_idle);
     if acting.is_empty() {
         html.push_str("<p>No rule of the sweep would have changed anything.</p>\n");
     } else {
         let header = ["rule", "threshold", "killed tasks", "already ended", "first kill"];
-        let header = header.map(str::to_owned);
+        let mut header = header.map(str::to_owned).to_vec();
+        if let Some((unit, _)) = &saved_in {
+            header.push(format!("requested CPU saved ({unit})"));
+        }
         let rows: Vec<Vec<Cell>> = acting.iter().map(|kill| row(kill)).collect();
         let caption = format!(
             "Tasks that each rule would kill ({}); already ended: tasks that were over by then, whose kill \
@@ -305,6 +311,17 @@ fn judged(
             counted(idle.len() as u64, "rule setting")
         );
     }
+    html
+}
+
+/// What rules and detectors would have done.
+fn judged(
+    job: &JobDetail,
+    flags: Option<&Vec<(String, Flags)>>,
+    about: Option<&Flagged>,
+) -> String {
+    let (has_flags, min_tasks) = (about.is_some(), about.and_then(|about| about.min_tasks));
+    let mut html = condemned(job);
     // A single task has no others to be slower than.
     if !has_flags || (flags.is_none() && job.task_count == 1) {
         return html;
@@ -481,6 +498,7 @@ mod tests {
             condemned_tasks: 1,
             over_by_then: over,
             first_s: 5.0,
+            saved_cpu: Some(7200.0),
         };
         let job = |over| JobDetail {
             finished_attempts: 9,
@@ -496,6 +514,7 @@ mod tests {
             "{html}"
         );
         let html = judged(&job(Some(0)), None, Some(&about(Some(9))));
+        assert!(html.contains("requested CPU saved (CPU-h)") && html.contains(">2<"), "{html}");
         assert!(!html.contains("saves nothing") && html.contains("No detector flags"), "{html}");
         assert!(!judged(&job(None), None, None).contains("detector"));
         let single = JobDetail { task_count: 1, ..job(Some(0)) };

@@ -145,6 +145,35 @@ proptest! {
         }
     }
 
+    /// Promise: the page of a job has what each rule saves of it: its processors times the time that
+    /// it ran beyond the limit.
+    #[test]
+    fn a_job_has_what_each_rule_saves_of_it(jobs in jobs()) {
+        let place = lake(&jobs, true);
+        let rule = "slurm:limit={25,100,150},of=requested";
+        let config = format!("steps = [\"sweep\"]\n\n[sweep]\nrules = [\"{rule}\"]\n");
+        fs::write(place.path("limits.toml"), config).unwrap();
+        place.run(&["analyze", "--config", "limits.toml", "--lake", "lake", "--out", "all"]).ok();
+        let stored: Value =
+            serde_json::from_slice(&fs::read(place.path("all/jobs.json")).unwrap()).unwrap();
+        let named = stored["answer"]["jobs"].as_array().unwrap();
+        prop_assert!(!named.is_empty());
+        for job in named {
+            let idx = usize::try_from(job["job_id"].as_u64().unwrap()).unwrap() - 1;
+            let (_, run, _, cpus, limit, _) = jobs[idx];
+            let beyond = [25, 100, 150].map(|percent| (percent, 100 * run - percent * 60 * limit));
+            let expected: Vec<(i64, i64)> =
+                beyond.into_iter().filter(|&(_, beyond)| 0 < beyond).collect();
+            let kills = job["kills"].as_array().unwrap();
+            prop_assert_eq!(kills.len(), expected.len(), "{}", job);
+            for (kill, (percent, beyond)) in kills.iter().zip(expected) {
+                prop_assert_eq!(kill["threshold"].as_i64(), Some(percent));
+                let saved = Value::from(100.0 * kill["saved_cpu"].as_f64().unwrap());
+                prop_assert!(is(&saved, beyond * cpus), "{kill} of {job}");
+            }
+        }
+    }
+
     /// Promise: a failure is late if the job ran for so long.
     #[test]
     fn a_failure_is_late_by_the_time_that_it_ran(jobs in jobs()) {

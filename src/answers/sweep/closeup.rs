@@ -21,7 +21,7 @@ use crate::digits::{counted, grouped};
 use crate::facts::FactError;
 use crate::facts::events::{Event, Histories};
 use crate::facts::jobs::{Job, Jobs, SEQUENCE_OUTCOMES, TERMINAL_OUTCOMES};
-use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage, closed};
+use crate::facts::tasks::{Attempt, EndedBy, Spent, TaskView, Tasks, Usage, closed};
 use crate::facts::window::Windows;
 use crate::faults::Result;
 use crate::lake::Lake;
@@ -376,6 +376,9 @@ fn add(
     }
     let scheduling_class = facts.and_then(|job| job.scheduling_class);
     let mut times = Vec::new();
+    let mut requested = Spent::default();
+    requested.of_attempts(task.attempts, Attempt::requested_rate);
+    let is_requested = task.attempts.iter().any(|attempt| attempt.cpu_request.is_some());
     for rule in rules.iter().filter(|rule| !rule.ends_jobs() && !rule.asks_history()) {
         let user = job.user.as_deref();
         let owner = Owner { scheduling_class, user, ..Owner::default() };
@@ -385,12 +388,14 @@ fn add(
         for (&threshold, &at_us) in rule.grid.iter().zip(&times) {
             let first_s = micros_to_seconds(at_us);
             let over = u64::from(end_us <= at_us);
+            let saved = is_requested.then(|| requested.after(at_us).seconds());
             let is_it = |kill: &&mut JobKill| kill.rule == name && kill.threshold == threshold;
             match job.kills.iter_mut().find(is_it) {
                 Some(kill) => {
                     kill.condemned_tasks += 1;
                     kill.over_by_then = kill.over_by_then.map(|count| count + over);
                     kill.first_s = kill.first_s.min(first_s);
+                    kill.saved_cpu = sum_of_known(kill.saved_cpu, saved);
                 }
                 None => job.kills.push(JobKill {
                     rule: name.clone(),
@@ -399,11 +404,17 @@ fn add(
                     condemned_tasks: 1,
                     over_by_then: Some(over),
                     first_s,
+                    saved_cpu: saved,
                 }),
             }
         }
     }
     Ok(())
+}
+
+/// The sum of amounts, if any of them is known.
+fn sum_of_known(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.or(other).map(|_| one.unwrap_or(0.0) + other.unwrap_or(0.0))
 }
 
 /// Completes a job whose tasks are all added: quantiles, and the tasks that are listed.

@@ -186,6 +186,10 @@ pub struct JobKill {
     pub over_by_then: Option<u64>,
     /// When it would have killed the first, s.
     pub first_s: f64,
+    /// The CPU that its tasks requested, times their running time after their kills; `None` if no
+    /// request is known, and in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved_cpu: Option<f64>,
 }
 
 impl JobKill {
