@@ -203,18 +203,19 @@ impl<'a> Pod<'a> {
         }
     }
 
-    /// Its end: that of its last container, else its deletion, else its last change; with a remark.
+    /// Its end: that of its last container, else its deletion, its last change, or its start; with a
+    /// remark. A node that evicts a pod may leave nothing of its status but the reason and the start.
     fn end_us(self) -> Result<(Option<i64>, Option<&'static str>), Fault> {
         let container_us = self.container_end_us()?;
         if let Some(end_us) = container_us.or(self.0.time("/metadata/deletionTimestamp")?) {
             return Ok((Some(end_us), None));
         }
         let changed = self.0.last_time("/status/conditions", "/lastTransitionTime")?;
-        let remark = match changed {
-            None => "ended, but no end time: left open",
-            Some(_) => "no end of a container: the pod's last change is used",
-        };
-        Ok((changed, Some(remark)))
+        if changed.is_some() {
+            return Ok((changed, Some("no end of a container: the pod's last change is used")));
+        }
+        let begun_us = self.scheduled_us()?.or(self.created_us()?);
+        Ok((begun_us, Some("ended, but no end time: when it started, so that no time is charged")))
     }
 
     /// Whether no later snapshot can add anything to it.

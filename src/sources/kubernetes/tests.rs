@@ -331,8 +331,10 @@ fn an_end_that_no_container_tells_is_counted() {
         "0 SUBMIT, 5 SCHEDULE, 5 EVICT: no end of a container: the pod's last change is used";
     assert_eq!(remark(evicted.clone()), expected);
     evicted["status"] = json!({"phase": "Failed", "reason": "Evicted", "startTime": at(7)});
-    let expected = "0 SUBMIT, 7 SCHEDULE: ended, but no end time: left open";
-    assert_eq!(remark(evicted), expected);
+    let unknown = "ended, but no end time: when it started, so that no time is charged";
+    assert_eq!(remark(evicted.clone()), format!("0 SUBMIT, 7 SCHEDULE, 7 EVICT: {unknown}"));
+    evicted["status"] = json!({"phase": "Failed", "reason": "Evicted"});
+    assert_eq!(remark(evicted), format!("0 SUBMIT, 0 EVICT: {unknown}"));
 }
 
 #[test]

@@ -53,11 +53,14 @@ columns! {
     NodeList "NodeList",
     JobName "JobName",
     CpuTimeRaw "CPUTimeRAW",
+    CpuTime "CPUTime",
     TotalCpu "TotalCPU",
     Planned "Planned",
     Reserved "Reserved",
     ResvCpuRaw "ResvCPURAW",
     PlannedCpuRaw "PlannedCPURAW",
+    ResvCpu "ResvCPU",
+    PlannedCpu "PlannedCPU",
 }
 
 impl Col {
@@ -128,18 +131,23 @@ impl Layout {
     /// Checks that the state and the times of attempts are given or can be derived.
     fn check(&self) -> Result<(), String> {
         let has_any = |columns: &[Col]| columns.iter().any(|&column| self.has(column));
-        let has_run = has_any(&[Col::Elapsed, Col::ElapsedRaw])
-            || self.has(Col::CpuTimeRaw)
-                && has_any(&[Col::NCpus, Col::AllocCpus, Col::AllocTres, Col::ReqCpus]);
-        if !self.has(Col::State) {
-            return Err("State".to_owned());
-        }
-        match (self.has(Col::Start), self.has(Col::End)) {
-            (false, false) => Err("Start".to_owned()),
-            (true, false) if !has_run => Err("End (or Elapsed)".to_owned()),
-            (false, true) if !has_run => Err("Start (or Elapsed)".to_owned()),
-            _ => Ok(()),
-        }
+        let has_cpus = has_any(&[Col::NCpus, Col::AllocCpus, Col::AllocTres, Col::ReqCpus]);
+        let is_of_cpus = has_any(&[Col::CpuTimeRaw, Col::CpuTime]);
+        let has_run = has_any(&[Col::Elapsed, Col::ElapsedRaw]) || is_of_cpus && has_cpus;
+        let waits_of_cpus = [Col::ResvCpuRaw, Col::PlannedCpuRaw, Col::ResvCpu, Col::PlannedCpu];
+        let has_wait =
+            has_any(&[Col::Planned, Col::Reserved]) || has_cpus && has_any(&waits_of_cpus);
+        let has_left = has_wait && has_any(&[Col::Submit, Col::Eligible]);
+        let missing = match (self.has(Col::Start), self.has(Col::End)) {
+            _ if !self.has(Col::State) => "State",
+            (true, true) => return Ok(()),
+            (false, false) if !has_left => "Start",
+            _ if has_run => return Ok(()),
+            _ if is_of_cpus => "AllocCPUS (or Elapsed)",
+            (_, false) => "End (or Elapsed)",
+            (false, true) => "Start (or Elapsed)",
+        };
+        Err(missing.to_owned())
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) const STATES: &States = &[
 ];
 
 /// The times of a row; missing ones are derived. A job that ended at an unknown time counts as
-/// running.
+/// running, unless it ended in the queue: then it ends when it was submitted.
 pub(super) fn life(
     row: &Row<'_>,
     fate: &mut Fate,
@@ -48,9 +48,22 @@ pub(super) fn life(
     let mut all = Times { start_us, end_us, run_us, ..Times::default() };
     // If the start is given as unknown, the job has never started, unless it has run.
     let may_begin = fate.has_begun() && (!row.layout.has(Col::Start) || run_us != Some(0));
+    if may_begin && !row.layout.has(Col::Start) && !row.layout.has(Col::End) {
+        all.start_us = left_queue(row, cpus, remarks)?;
+        let count = u64::from(all.start_us.is_some());
+        remarks.add_many(
+            "no start time: when it became eligible, or else its submit, and the wait",
+            count,
+        );
+    }
     all.fill((may_begin, fate.end().is_some()), remarks);
-    if fate.end().is_some() && all.end_us.is_none() {
-        remarks.add("ended, but no end time: left open");
+    let has_no_end = fate.end().is_some() && all.end_us.is_none();
+    let ended_in_queue = has_no_end
+        && row.layout.has(Col::Start)
+        && all.start_us.is_none()
+        && run_us.unwrap_or(0) == 0
+        && *fate != Fate::Ended(EventType::Finish);
+    if has_no_end && !ended_in_queue {
         *fate = Fate::Running;
     }
     all.start_us = all.start_us.filter(|_| fate.has_begun());
@@ -61,6 +74,12 @@ pub(super) fn life(
         all.start_us = None;
     }
     submit(row, &mut all, cpus, remarks)?;
+    if ended_in_queue {
+        all.end_us = left_queue(row, cpus, remarks)?.or(all.submit_us);
+        remarks.add("ended in the queue, but no end time: after the wait, or else at the submit");
+    } else if has_no_end {
+        remarks.add("ended, but no end time: left open");
+    }
     if run_us == Some(0) && all.start_us.zip(all.submit_us).is_some_and(|(start, at)| start < at) {
         remarks.add("a start before the submit and no run time: no SCHEDULE");
         all.start_us = None;
@@ -86,11 +105,42 @@ fn run_us(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i6
     if let Some(run_us) = seconds_us.map_or_else(|| row.span(Col::Elapsed), |us| Ok(Some(us)))? {
         return Ok(Some(run_us));
     }
-    let run_us = per_cpu(row, Col::CpuTimeRaw, cpus.had.or(cpus.asked))?;
+    let cpus = cpus.had.or(cpus.asked);
+    let run_us = per_cpu(row, Col::CpuTimeRaw, cpus)?.or(span_per_cpu(row, Col::CpuTime, cpus)?);
     if run_us.is_some() {
-        remarks.add("no run time: CPUTimeRAW divided by the processors");
+        remarks.add("no run time: CPUTimeRAW or CPUTime divided by the processors");
     }
     Ok(run_us)
+}
+
+/// A sum over the processors as a span such as `1-02:00:00`, as the time of each, µs.
+fn span_per_cpu(row: &Row<'_>, column: Col, cpus: Option<i32>) -> Result<Option<i64>, Fault> {
+    Ok(row.span(column)?.zip(cpus).map(|(sum_us, cpus)| sum_us / i64::from(cpus)))
+}
+
+/// How long a job waited since it became eligible, µs.
+fn wait_us(row: &Row<'_>, cpus: &Cpus) -> Result<Option<i64>, Fault> {
+    if let Some(wait_us) = row.span(Col::Planned)?.or(row.span(Col::Reserved)?) {
+        return Ok(Some(wait_us));
+    }
+    let cpus = cpus.asked.or(cpus.had);
+    let [resv, planned] = [Col::ResvCpuRaw, Col::PlannedCpuRaw].map(|it| per_cpu(row, it, cpus));
+    if let Some(wait_us) = resv?.or(planned?) {
+        return Ok(Some(wait_us));
+    }
+    let [resv, planned] = [Col::ResvCpu, Col::PlannedCpu].map(|it| span_per_cpu(row, it, cpus));
+    Ok(resv?.or(planned?))
+}
+
+/// When a job started or ended in the queue: when it became eligible, or else its submit, and the
+/// wait.
+fn left_queue(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i64>, Fault> {
+    let Some(wait_us) = wait_us(row, cpus)? else { return Ok(None) };
+    let since_us = match row.time(Col::Eligible, remarks)? {
+        Some(eligible_us) => Some(eligible_us),
+        None => row.time(Col::Submit, remarks)?,
+    };
+    Ok(since_us.and_then(|since_us| since_us.checked_add(wait_us)))
 }
 
 /// A sum over the processors in seconds, as the time of each, µs.
@@ -114,9 +164,7 @@ fn submit(row: &Row<'_>, all: &mut Times, cpus: &Cpus, remarks: &mut Remarks) ->
     if all.submit_us.is_some() {
         return Ok(());
     }
-    let planned_us = row.span(Col::Planned)?.or(row.span(Col::Reserved)?);
-    let of_cpus = |column: Col| per_cpu(row, column, cpus.asked.or(cpus.had));
-    all.wait_us = planned_us.or(of_cpus(Col::ResvCpuRaw)?).or(of_cpus(Col::PlannedCpuRaw)?);
+    all.wait_us = wait_us(row, cpus)?;
     all.submit(remarks);
     all.submit_us.map(|_| ()).ok_or(("Submit", RejectReason::EmptyMandatory))
 }

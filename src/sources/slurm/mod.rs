@@ -23,10 +23,11 @@
 //! | Missing | Derived value |
 //! |---|---|
 //! | `Submit` | `Eligible`; else `Start` minus the wait; else `Start` |
-//! | the wait | `Planned`, `Reserved`, or `ResvCPURAW` or `PlannedCPURAW` / the CPUs |
-//! | `Start` | `End` minus the run time |
+//! | the wait | `Planned`, `Reserved`; or of `ResvCPURAW`, `PlannedCPURAW`, `ResvCPU`, `PlannedCPU` / the CPUs |
+//! | `Start` | `End` minus the run time; without `End`, `Eligible` or else `Submit` plus the wait |
+//! | `End` of a job that never started | when it became eligible plus the wait; else `Submit` |
 //! | `End`, or one before `Start` plus the run time | `Start` plus the run time |
-//! | the run time | `ElapsedRaw`, `Elapsed`, or `CPUTimeRAW` / the CPUs |
+//! | the run time | `ElapsedRaw`, `Elapsed`; or `CPUTimeRAW` or `CPUTime` / the CPUs |
 //! | the number of nodes | that of `AllocTRES`, else of `ReqTRES` |
 //! | a plain job id | minus a hash of `JobID` |
 //! | any job id | the number of the line plus part × 2^40 |

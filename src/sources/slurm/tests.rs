@@ -199,7 +199,7 @@ fn elements_of_arrays_are_jobs_of_their_own() {
 #[test]
 fn what_is_missing_is_derived_and_counted() {
     let end = "no end time: start and run time";
-    let run = "no run time: CPUTimeRAW divided by the processors";
+    let run = "no run time: CPUTimeRAW or CPUTime divided by the processors";
     let submitted = "no submit time: submitted at the start";
     let waited = "no submit time: start minus the wait";
     let numbered = "no job id: the number of the line";
@@ -266,13 +266,72 @@ fn what_is_missing_is_derived_and_counted() {
 }
 
 #[test]
+fn starts_and_ends_in_the_queue_follow_from_the_wait() {
+    let end = "no end time: start and run time";
+    let run = "no run time: CPUTimeRAW or CPUTime divided by the processors";
+    let left = "no start time: when it became eligible, or else its submit, and the wait";
+    let in_queue = "ended in the queue, but no end time: after the wait, or else at the submit";
+    let at_10 = "2024-01-01T00:00:10";
+    for (header, line, expected, remarks) in [
+        (
+            "JobID|State|Start|CPUTime|AllocCPUS",
+            format!("7|FAILED|{at_10}|00:02:00|4"),
+            "10 SUBMIT, 10 SCHEDULE, 40 FAIL",
+            vec![end, run, "no submit time: submitted at the start"],
+        ),
+        (
+            "JobID|State|Submit|Planned|ElapsedRaw|NCPUS",
+            format!("7|FAILED|{at_10}|00:00:08|22|1"),
+            "10 SUBMIT, 18 SCHEDULE, 40 FAIL",
+            vec![end, left],
+        ),
+        (
+            "JobID|State|Submit|Eligible|PlannedCPU|Elapsed|NCPUS",
+            format!("7|FAILED|{at_10}|2024-01-01T00:00:15|00:00:06|00:00:22|2"),
+            "10 SUBMIT, 18 SCHEDULE, 40 FAIL",
+            vec![end, left],
+        ),
+        (
+            "JobID|State|Submit|Planned|ElapsedRaw|NCPUS",
+            format!("7|PENDING|{at_10}|00:00:08|0|1"),
+            "10 SUBMIT",
+            vec![],
+        ),
+        (
+            "JobID|State|Submit|Planned|ElapsedRaw|NCPUS",
+            format!("7|CANCELLED by 5|{at_10}|00:00:08|0|1"),
+            "10 SUBMIT, 18 KILL",
+            vec!["ended before a start: no SCHEDULE", end, left],
+        ),
+        (
+            "JobID|State|Submit|Start|ElapsedRaw|NCPUS",
+            format!("7|CANCELLED by 5|{at_10}|None|0|1"),
+            "10 SUBMIT, 10 KILL",
+            vec![in_queue],
+        ),
+        (
+            "JobID|State|Submit|Start|ElapsedRaw|Planned|NCPUS",
+            format!("7|CANCELLED by 5|{at_10}|None|0|00:00:08|1"),
+            "10 SUBMIT, 18 KILL",
+            vec![in_queue],
+        ),
+    ] {
+        check_from(header, &[&line], expected, &remarks);
+    }
+}
+
+#[test]
 fn an_export_that_says_too_little_is_refused_by_column() {
     for (header, lack) in [
         ("JobID|Submit|Start|End", "State"),
         ("JobID|State|Submit", "Start"),
         ("JobID|State|Start", "End (or Elapsed)"),
         ("JobID|State|End", "Start (or Elapsed)"),
-        ("JobID|State|Start|CPUTimeRAW", "End (or Elapsed)"),
+        ("JobID|State|Start|CPUTimeRAW", "AllocCPUS (or Elapsed)"),
+        ("JobID|State|End|CPUTime", "AllocCPUS (or Elapsed)"),
+        ("JobID|State|Submit|Planned", "End (or Elapsed)"),
+        ("JobID|State|Submit|Elapsed", "Start"),
+        ("JobID|State|Submit|Elapsed|ResvCPU", "Start"),
         // What `sacct --parsable2` prints without `--format`.
         ("JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode", "Start"),
     ] {
