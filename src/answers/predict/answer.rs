@@ -1,5 +1,7 @@
 //! How often predictions were right, as it is stored and read back, and its sentence.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::answers::sentences::{capital, percent};
@@ -30,6 +32,9 @@ pub struct PredictAnswer {
     /// Judged jobs before whose submission a job of the same user and name had ended; `None` in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs_with_past: Option<u64>,
+    /// What names of jobs are, as a sentence, if the trace has several; empty in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_names: Option<Cow<'static, str>>,
     /// Jobs that ended but were submitted before the window, or whose submission is not recorded.
     pub jobs_before_window: u64,
     /// Jobs without FINISH, FAIL or KILL as the last event.
@@ -50,15 +55,16 @@ impl PredictAnswer {
         let (rule, area) = best(&self.rules)?;
         let first = headline(&self.rules, rule, self.age_s)?;
         let counts =
-            format!("A job counts as predicted not to finish if the chance of that is {THRESHOLD}");
+            format!("a job counts as predicted not to finish if the chance of that is {THRESHOLD}");
         let all = [
             Some(first),
+            self.of_names.as_deref().map(str::to_owned),
             self.seldom_known(rule),
-            Some(right(rule)),
+            Some(format!("{} ({counts})", right(rule))),
+            too_sure(rule),
             self.finds_more(rule),
             of_one_day(rule),
             self.others(rule),
-            Some(counts),
             Some(self.ranking(rule, area)),
             Some(self.judged(rule)),
         ];
@@ -71,7 +77,7 @@ impl PredictAnswer {
         let known = self.jobs_with_past.filter(|_| 0 < rule.jobs)? as f64 / rule.jobs as f64;
         (known < SELDOM).then(|| {
             let new = percent(1.0 - known);
-            format!("For {new} of the jobs, no job of the same user and name had ended before they were submitted")
+            format!("For {new} of the jobs, no job of the same user and name had finished, failed or been killed before they were submitted")
         })
     }
 
@@ -126,7 +132,7 @@ impl PredictAnswer {
         })
     }
 
-    /// How often the simplest rule is right, and the one that is right most often; `None` if neither is
+    /// How often a simple rule is right, and the one that is right most often; `None` if neither is
     /// worth a sentence.
     fn others(&self, best: &Score) -> Option<String> {
         match (self.of_last(best), self.right_more_often(best)) {
@@ -135,16 +141,16 @@ impl PredictAnswer {
         }
     }
 
-    /// The accuracy of the simplest rule: what became of the last job of the same name. `None` if it
+    /// The accuracy of a simple rule: what became of the last job of the same name. `None` if it
     /// is the best one itself, or was not asked for.
     fn of_last(&self, best: &Score) -> Option<String> {
         let last = self.rules.iter().find(|rule| rule.rule == LAST && rule.rule != best.rule)?;
         let (name, accuracy) = (in_words(&last.rule), percent(last.accuracy?));
-        Some(format!("The simplest rule, {name}, is right for {accuracy}"))
+        Some(format!("A simple rule, {name}, is right for {accuracy}"))
     }
 
     /// The rule that is right most often, if that is not the best one; `None` if the difference is not
-    /// seen in a tenth of a per cent, or if it is the simplest rule or in the first sentence, so that it is named
+    /// seen in a tenth of a per cent, or if it is that simple rule or in the first sentence, so that it is named
     /// anyway.
     fn right_more_often(&self, best: &Score) -> Option<String> {
         let known = self.rules.iter().filter_map(|rule| Some((rule.accuracy?, rule)));
@@ -356,8 +362,28 @@ fn right(rule: &Score) -> String {
         let share = percent(share);
         format!("; {share} of its predictions that a job does not finish are right")
     });
-    format!("It finds {}{precision}", found(rule))
+    format!("`{}` finds {}{precision}", short_name(&rule.rule), found(rule))
 }
+
+/// That the jobs of which a rule is most certain finish far more often than it says, with how many
+/// they are; `None` if it is about right, or there are few.
+fn too_sure(rule: &Score) -> Option<String> {
+    let top = rule.calibration.iter().rfind(|bin| 0 < bin.jobs)?;
+    let (mean, share) = (top.chance_mean?, top.not_finished_share?);
+    (SURE_JOBS <= top.jobs && share <= mean - TOO_SURE).then(|| {
+        format!(
+            "It is too sure of some: {} of the {} to which it gives the highest chances ({} on average) did not \
+            finish",
+            percent(share),
+            counted(top.jobs, "job"),
+            percent(mean)
+        )
+    })
+}
+
+/// The fewest jobs, and the least difference, from which a rule is called too sure.
+const SURE_JOBS: u64 = 20;
+const TOO_SURE: f64 = 0.25;
 
 /// A rule in words, with its name: `` logistic regression (`logistic`) ``.
 fn in_words(rule: &str) -> String {
@@ -405,7 +431,7 @@ pub(crate) fn when_predicted(age_s: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::studies::predict::score::{OfDay, OfOutcome};
+    use crate::studies::predict::score::{Bin, OfDay, OfOutcome};
 
     fn rule(name: &str, auc: f64, accuracy: f64) -> Score {
         Score {
@@ -438,8 +464,8 @@ mod tests {
         let said = more(0.83).sentence().unwrap();
         assert!(
             said.contains(
-                " are right. The rate of the user's jobs of the same name (`rate`) is right most often, for \
-                83.0 %. A job"
+                " are right (a job counts as predicted not to finish if the chance of that is above 0.5). The rate of the user's jobs of the same name (`rate`) is right most often, for \
+                83.0 %. `logistic`"
             ),
             "{said}"
         );
@@ -448,10 +474,10 @@ mod tests {
         assert_eq!(
             answer.sentence().unwrap(),
             "No: at submission, no rule is clearly better than to predict that all jobs finish, which is right for \
-            80.0 % of 100 jobs; the best, logistic regression (`logistic`), is right for 80.0 %. It finds 25.0 % of the jobs that do not finish; 50.0 % of its \
-            predictions that a job does not finish are right. The simplest rule, the user's last job of the same \
-            name (`last`), is right for 79.0 %. A job counts as predicted not to finish if the chance of that is above \
-            0.5. `logistic` and `other` rank jobs best (the largest area under the ROC curve, 0.720; 0.5 is \
+            80.0 % of 100 jobs; the best, logistic regression (`logistic`), is right for 80.0 %. `logistic` finds 25.0 % of the jobs that do not finish; 50.0 % of its \
+            predictions that a job does not finish are right (a job counts as predicted not to finish if the chance of that is \
+            above 0.5). A simple rule, the user's last job of the same \
+            name (`last`), is right for 79.0 %. `logistic` and `other` rank jobs best (the largest area under the ROC curve, 0.720; 0.5 is \
             chance). Judged are 100 of 120 jobs: those that were submitted in the window and ended with FINISH, FAIL or KILL, which is their outcome here"
         );
     }
@@ -481,6 +507,27 @@ mod tests {
         );
         assert_eq!(of(vec![day(3, 500, 0.38), day(4, 1, 1.0)]), None);
         assert_eq!(of(vec![day(3, 500, 0.8)]), None, "there is only one day");
+    }
+
+    #[test]
+    fn a_rule_that_is_too_sure_of_jobs_that_finish_says_of_how_many() {
+        let of = |jobs: u64, share: f64| {
+            let bin = |from: f64, jobs: u64| Bin {
+                chance_from: from,
+                chance_to: from + 0.1,
+                jobs,
+                chance_mean: Some(from + 0.05),
+                not_finished_share: Some(share),
+            };
+            let calibration = vec![bin(0.5, 200), bin(0.9, jobs), bin(0.95, 0)];
+            too_sure(&Score { calibration, ..rule("logistic", 0.7, 0.9) })
+        };
+        assert_eq!(
+            of(37, 0.027).unwrap(),
+            "It is too sure of some: 2.7 % of the 37 jobs to which it gives the highest chances (95.0 % on \
+            average) did not finish"
+        );
+        assert_eq!([of(19, 0.0), of(37, 0.75)], [None, None]);
     }
 
     #[test]
@@ -580,7 +627,7 @@ mod tests {
         let text = of(11, [0.67, 0.75]);
         assert!(
             text.contains(
-                ". For 89.0 % of the jobs, no job of the same user and name had ended before they were submitted. "
+                ". For 89.0 % of the jobs, no job of the same user and name had finished, failed or been killed before they were submitted. "
             ),
             "{text}"
         );
@@ -593,6 +640,6 @@ mod tests {
         );
         assert!(text.contains("logistic regression (`logistic`)"), "{text}");
         let text = of(50, [0.67, 0.675]);
-        assert!(!text.contains("had ended before") && !text.contains("More of"), "{text}");
+        assert!(!text.contains("been killed before") && !text.contains("More of"), "{text}");
     }
 }

@@ -27,7 +27,13 @@ use crate::units::micros_to_seconds;
 pub struct Predicted {
     pub past: Past,
     pub scores: Vec<Score>,
+    /// What names of jobs are, if the trace has several.
+    of_names: Option<&'static str>,
 }
+
+/// What names of jobs are in the traces of Google, whose jobs have two.
+const LOGICAL: &str =
+    "The name of a job is its `logical_job_name` here, which runs of one program share";
 
 /// Predicts the jobs of a lake with every rule.
 ///
@@ -51,7 +57,8 @@ pub fn predicted(lake: &Lake, windows: Windows, plan: &PredictPlan) -> Result<Pr
         rules.retain(|rule| *rule != Predictor::Class);
     }
     let scores = crate::studies::predict::predict(&past, &rules);
-    Ok(Predicted { past, scores })
+    let of_names = lake.source().is_google().then_some(LOGICAL);
+    Ok(Predicted { past, scores, of_names })
 }
 
 impl Predicted {
@@ -209,7 +216,7 @@ impl Predicted {
 
     /// The answer: the first rule, and all rules.
     pub(super) fn found(&self) -> PredictAnswer {
-        let Self { past, scores } = self;
+        let Self { past, scores, of_names } = self;
         let first = scores.first();
         let has_age = 0 < past.age_us;
         let unseen = has_age && past.progress.is_some();
@@ -228,6 +235,7 @@ impl Predicted {
             jobs_without_tasks: unseen.then(|| past.jobs_without_tasks()),
             jobs_in_all: past.jobs,
             jobs_with_past: Some(crate::studies::predict::with_past(past)),
+            of_names: of_names.map(Into::into),
             jobs_before_window: past.jobs_before_window,
             jobs_without_end: past.jobs_without_end,
             terms: Terms::of(&SHARES),
