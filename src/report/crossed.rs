@@ -88,26 +88,27 @@ pub(super) fn of_killed_jobs(result: &Stored, all: &[Stored]) -> String {
             row.count
         };
         let finished = ending_as(&tasks.sequences, "finished");
-        killed([count("killed")?, count("all")?, tasks.total], finished)
+        let of_killed = tasks.finished_of.as_ref()?.get("killed").copied().unwrap_or(0);
+        killed([count("killed")?, count("all")?, tasks.total], [of_killed, finished])
     });
     said.map_or_else(String::new, |said| format!("<p>{said}</p>\n"))
 }
 
-/// The sentence, from the tasks of killed jobs, all whose job is known, and all.
+/// The sentence, from the tasks of killed jobs, all whose job is known, and all; and from those that
+/// finished, in killed jobs and in all.
 #[expect(clippy::cast_precision_loss, reason = "tasks are far below 2^53")]
-fn killed([killed, known, total]: [u64; 3], finished: u64) -> Option<String> {
-    // Tasks of all other jobs may have finished; the rest of those that did are of killed jobs.
-    let least = finished.saturating_sub(known.checked_sub(killed)?);
-    let is_most = total < 2 * killed && known == total && 0 < least;
+fn killed([killed, known, total]: [u64; 3], [of_killed, finished]: [u64; 2]) -> Option<String> {
+    let is_most = total < 2 * killed && known == total && finished < 2 * of_killed;
     is_most.then(|| {
         format!(
-            "{} of the {} tasks ({}) belong to jobs that were killed, among them at least {} of the {} tasks \
-            that finished: outcomes of tasks are not those of their jobs.",
+            "{} of the {} tasks ({}) belong to jobs that were killed, among them {} of the {} tasks \
+            that finished ({}): outcomes of tasks are not those of their jobs.",
             grouped(killed),
             grouped(total),
             percent(killed as f64 / total as f64),
-            grouped(least),
-            grouped(finished)
+            grouped(of_killed),
+            grouped(finished),
+            percent(of_killed as f64 / finished as f64)
         )
     })
 }
@@ -142,12 +143,12 @@ mod tests {
     #[test]
     fn tasks_of_killed_jobs_may_have_finished() {
         assert_eq!(
-            killed([622_806, 767_616, 767_616], 405_363).unwrap(),
-            "622,806 of the 767,616 tasks (81.1 %) belong to jobs that were killed, among them at least \
-            260,553 of the 405,363 tasks that finished: outcomes of tasks are not those of their jobs."
+            killed([622_806, 767_616, 767_616], [358_596, 405_363]).unwrap(),
+            "622,806 of the 767,616 tasks (81.1 %) belong to jobs that were killed, among them \
+            358,596 of the 405,363 tasks that finished (88.5 %): outcomes of tasks are not those of their jobs."
         );
-        assert_eq!(killed([40, 100, 100], 90), None);
-        assert_eq!(killed([60, 90, 100], 90), None);
-        assert_eq!(killed([60, 100, 100], 40), None);
+        assert_eq!(killed([40, 100, 100], [60, 90]), None);
+        assert_eq!(killed([60, 90, 100], [60, 90]), None);
+        assert_eq!(killed([60, 100, 100], [20, 40]), None);
     }
 }

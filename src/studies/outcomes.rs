@@ -19,6 +19,7 @@ use thiserror::Error;
 use crate::facts::events::Event;
 use crate::facts::jobs;
 use crate::facts::window::Windows;
+use crate::studies::named::Named;
 
 /// How outcomes are defined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -179,9 +180,21 @@ pub struct Counter {
     scratch: String,
     left_censored: u64,
     censored: u64,
+    /// Tasks whose last event is FINISH, by the outcome of their job.
+    finished_of: BTreeMap<&'static str, u64>,
 }
 
 impl Counter {
+    /// Counts a task that finished, by its last event, under the outcome of its job.
+    pub(crate) fn add_finished(&mut self, of_job: &'static str) {
+        *self.finished_of.entry(of_job).or_default() += 1;
+    }
+
+    /// The tasks that finished by the outcome of their job, for those whose job is known.
+    pub(crate) fn finished_of(&self) -> Named<u64> {
+        self.finished_of.iter().map(|(outcome, count)| (*outcome, *count)).collect()
+    }
+
     /// Counts one job or task by its events.
     pub fn add_events(&mut self, events: &[Event], classes: Classes, window: Window) {
         let (first, last) = (events.first().copied(), events.last().copied());
@@ -214,6 +227,9 @@ impl Counter {
     pub fn merge(mut self, other: Self) -> Self {
         self.left_censored += other.left_censored;
         self.censored += other.censored;
+        for (outcome, count) in &other.finished_of {
+            *self.finished_of.entry(outcome).or_default() += count;
+        }
         for (key, count) in other.into_counts() {
             *self.counts.entry(key).or_default() += count;
         }

@@ -338,6 +338,41 @@ proptest! {
         prop_assert_eq!(waits.sum::<u64>(), total * 1_000_000);
     }
 
+    /// An analysis counts the tasks that finished under the outcome of their job.
+    #[test]
+    fn tasks_that_finished_are_counted_by_the_outcome_of_their_job(jobs in jobs(), by_end in any::<bool>()) {
+        let place = lake(&jobs, "job_events,task_events");
+        let classes = if by_end { "terminal" } else { "sequence" };
+        let config = format!("steps = [\"classify\", \"sweep\"]\n\n[definitions]\nclasses = \"{classes}\"\n");
+        fs::write(place.path("outcomes.toml"), config).unwrap();
+        place.run(&["analyze", "--config", "outcomes.toml", "--lake", "lake", "--out", "all"]).ok();
+        let bytes = fs::read(place.path("all/classify-tasks.json")).unwrap();
+        let found: Value = serde_json::from_slice(&bytes).unwrap();
+        if found["answer"]["nothing"].is_string() {
+            prop_assert!(jobs.iter().all(|job| job.1.iter().all(Vec::is_empty)));
+            return Ok(());
+        }
+        let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
+        for (job_events, tasks) in &jobs {
+            let kinds: Vec<u32> = job_events.iter().map(|event| event.1).collect();
+            let Some(last) = kinds.last() else { continue };
+            let outcome = match (by_end, &kinds[..], last) {
+                (false, [0, 1, 4], _) | (true, _, 4) => "finished",
+                (false, [0, 1, 3], _) | (true, _, 3) => "failed",
+                (false, [0, 1, 5], _) | (true, _, 5) => "killed",
+                (false, [0, 1], _) | (true, _, 1) => "running",
+                (true, _, _) => "pending",
+                (false, _, _) => "other",
+            };
+            let last_kinds = tasks.iter().filter_map(|events| events.last());
+            let finished = last_kinds.filter(|event| event.1 == 4).count() as u64;
+            if 0 < finished {
+                *expected.entry(outcome).or_default() += finished;
+            }
+        }
+        prop_assert_eq!(&found["answer"]["finished_of"], &serde_json::json!(expected), "{}", found);
+    }
+
     /// What the page of a job draws as used adds up to the measured CPU time of the job, and all
     /// jobs together to that of the ledger.
     #[test]

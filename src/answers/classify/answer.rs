@@ -9,6 +9,7 @@ use crate::answers::sentences::{Ends, percent};
 use crate::digits::counted;
 use crate::results::shares::Terms;
 use crate::studies::censoring::Censoring;
+use crate::studies::named::Named;
 use crate::studies::outcomes::{Classes, Classification, OutcomeRow, ReasonRow};
 
 /// The answer of `classify`.
@@ -29,6 +30,10 @@ pub struct ClassifyAnswer {
     /// Counts by outcome and reason; `None` if they were not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasons: Option<Vec<ReasonRow>>,
+    /// Tasks whose last event is FINISH, by the outcome of their job; `None` unless tasks are counted in
+    /// an analysis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finished_of: Option<Named<u64>>,
 }
 
 impl ClassifyAnswer {
@@ -47,6 +52,7 @@ impl ClassifyAnswer {
             censoring,
             terms: Terms::of(&SHARES),
             reasons: None,
+            finished_of: None,
         }
     }
 

@@ -9,6 +9,7 @@ use crate::digits::grouped;
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::events::Histories;
+use crate::facts::jobs::{SEQUENCE_OUTCOMES, TERMINAL_OUTCOMES, by_terminal};
 use crate::facts::query::{Query, Settings};
 use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
@@ -64,10 +65,34 @@ pub(super) fn bar(label: String, outcome: &str, count: u64, share: f64) -> Bar {
     }
 }
 
-/// Counts the tasks of a bucket.
+/// Counts the tasks of a lake as [`tasks_of`] does.
+pub(super) fn count_tasks(lake: &Lake, windows: Windows, classes: Classes) -> Result<Counter> {
+    let rows = lake.expect_rows(&[By::Task.table()]);
+    let count = |number: u32| {
+        let counter = tasks_of(&Bucket::of(lake, number, windows), classes)?;
+        lake.step(rows)?;
+        Ok(counter)
+    };
+    let counters: Result<Vec<Counter>, FactError> =
+        (0..lake.bucket_count()).into_par_iter().with_max_len(1).map(count).collect();
+    Ok(counters?.into_iter().fold(Counter::default(), Counter::merge))
+}
+
+/// Counts the tasks of a bucket, and those that finished by the outcome of their job.
 pub(crate) fn tasks_of(bucket: &Bucket<'_>, classes: Classes) -> Result<Counter, FactError> {
     let (mut counter, window) = (Counter::default(), By::Task.window(bucket.windows));
-    bucket.tasks_alone()?.for_each(|task| counter.add_events(task.events, classes, window));
+    let jobs = bucket.jobs()?;
+    bucket.tasks_alone()?.for_each(|task| {
+        counter.add_events(task.events, classes, window);
+        let end = TERMINAL_OUTCOMES[usize::from(by_terminal(task.events))];
+        if let Some(job) = jobs.find(task.job_id).filter(|_| end == "finished") {
+            let job = &jobs.jobs[job];
+            counter.add_finished(match classes {
+                Classes::Sequence => SEQUENCE_OUTCOMES[usize::from(job.by_sequence)],
+                Classes::Terminal => TERMINAL_OUTCOMES[usize::from(job.by_terminal)],
+            });
+        }
+    });
     Ok(counter)
 }
 

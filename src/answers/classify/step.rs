@@ -1,6 +1,8 @@
 //! The step of an analysis.
 
-use super::counts::classification;
+use serde_json::json;
+
+use super::counts::{classification, count_tasks};
 use super::plan::{By, Choice, ClassifyPlan};
 use super::reasons::{add_reasons, reasons};
 use super::result::answer;
@@ -22,10 +24,15 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
             continue;
         }
         let bar = work.screen.follow(work.study.name, "rows");
-        let counted = || work.folded.tasks(work.study.name).map(|tasks| tasks.finish(classes));
-        let outcome = match (by == By::Task).then(counted).flatten() {
-            Some(outcome) => outcome,
-            None => classification(work.lake, windows, by, classes, None)?,
+        let (outcome, finished_of) = match by {
+            By::Job => (classification(work.lake, windows, by, classes, None)?, None),
+            By::Task => {
+                let folded = work.folded.tasks(work.study.name);
+                let counted =
+                    folded.map_or_else(|| count_tasks(work.lake, windows, classes), Ok)?;
+                let finished_of = counted.finished_of();
+                (counted.finish(classes), Some(finished_of))
+            }
         };
         let count: u64 = outcome.rows.iter().map(|row| row.count).sum();
         // If each job is one task, the reasons of tasks say nothing more.
@@ -39,6 +46,9 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
         let mut answer = answer(work.lake, &outcome, choice, &table)?;
         if let Some(rows) = &reasons {
             add_reasons(&mut answer, rows, by);
+        }
+        if let Some((whole, of)) = answer.json.as_object_mut().zip(finished_of) {
+            whole.insert("finished_of".to_owned(), json!(of));
         }
         work.store(&answer)?;
         work.screen.show(by.plural(), &table)?;
