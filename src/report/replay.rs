@@ -222,8 +222,8 @@ fn populations(answer: &ReplayAnswer) -> String {
         if answer.policies.iter().any(|row| row.metrics.whole_job_response_s.is_some()) {
             said.push_str(
                 " Responses in this table and in the chart are those of jobs without such tasks, unless they are \
-                said to be with them: cut jobs last as long as the window under every policy. Those in the table \
-                of all figures are of all jobs.",
+                said to be with them: a cut job lasts at least to the end of the window under every policy, \
+                and longer if its tasks wait or lose a machine. Those in the table of all figures are of all jobs.",
             );
         }
     }

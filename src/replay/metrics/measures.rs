@@ -92,7 +92,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// The responses of jobs that the end of the recorded window does not cut, s. Those that it cuts
-    /// last as long as the window under every policy.
+    /// last at least to its end under every policy.
     pub fn responses_of_whole_jobs(&self) -> Option<Spread> {
         self.whole_job_response_s.or(self.job_response_s)
     }

@@ -790,6 +790,21 @@ fn what_waits_at_the_start_of_a_replay_is_told_apart() {
         that the end of the window cuts; 1 of 19 jobs end later, 13 sooner. It also lowers the mean response \
         (40 s instead of 43 s) among jobs that the end of the window does not cut; within 1 %: ";
     assert!(text.contains(part), "{text}");
+    // More running time was lost with machines than the responses rise.
+    for (place, hours) in [(0, 100.0), (2, 101.0)] {
+        let metrics = &mut rises["answer"]["policies"][place]["metrics"];
+        metrics["lost"] = json!({"count": 9, "time_s": hours * 3600.0, "cpu_s": 0.0});
+        metrics["job_response_s"]["count"] = json!(19);
+    }
+    let text = said(by(policy, &rises));
+    assert!(
+        text.starts_with("shown: ") && !text.contains("but raises the mean response"),
+        "{text}"
+    );
+    let lost = ". It raises the mean response (102 s instead of 100 s) over all jobs, with those that the end of \
+        the window cuts, but more running time was lost with machines that left (101 task-h instead of 100 task-h), \
+        and which tasks ran there is chance. ";
+    assert!(text.contains(lost), "{text}");
     // The waits of later tasks change in another direction.
     crowded["answer"]["policies"][2]["metrics"]["settled_waiting_s"]["mean"] = json!(8.0);
     let text = said(by(policy, &crowded));
