@@ -62,14 +62,18 @@ impl UseSince {
     }
 
     /// Who has most since then, beside the one with most of the whole log: `; taifl with 45.9 % since
-    /// 2016-12-30, when the log becomes whole`; empty if the shares hardly differ.
+    /// 2016-12-30, from when on the log no longer lacks jobs that had ended`; empty if the shares hardly differ.
     pub(crate) fn beside(&self, of: Of, whole: &str) -> String {
         let Some((name, [_, share])) = self.used.first(of).filter(|(_, shares)| differ(*shares))
         else {
             return String::new();
         };
         let who = if name == whole { String::new() } else { format!("{} with ", short(name)) };
-        format!("; {who}{} since {}, when the log becomes whole", percent(share), self.when)
+        format!(
+            "; {who}{} since {}, from when on the log no longer lacks jobs that had ended",
+            percent(share),
+            self.when
+        )
     }
 }
 
@@ -197,7 +201,9 @@ mod tests {
         assert_eq!(LaterUse::default().said(), None);
         used.total_s[0] = 1_000.0;
         let since = UseSince { when: "2016-12-30".to_owned(), used };
-        let most = "45.9 % since 2016-12-30, when the log becomes whole".replace("45.9", "50.0");
+        let most =
+            "45.9 % since 2016-12-30, from when on the log no longer lacks jobs that had ended"
+                .replace("45.9", "50.0");
         assert_eq!(since.beside(Of::Accounts, "calla"), format!("; taifl with {most}"));
         assert_eq!(since.beside(Of::Accounts, "taifl"), format!("; {most}"));
         assert_eq!(since.beside(Of::Users, "u"), "", "10 % of both");

@@ -212,7 +212,7 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     );
     let _ = write!(
         said,
-        ". It was active in {} of {} ({}); the heaviest has {} of the usage",
+        ". It was active in {} of {} ({}); the one with most has {} of its usage",
         grouped(user.active_intervals),
         match answer.interval_s {
             3600.0 => counted(answer.intervals, "hour"),

@@ -374,7 +374,7 @@ fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
         parts.iter().map(|(table, extent)| format!("Of `{table}`: {extent}")).collect();
     all.extend(cut.map(|when| {
         format!(
-            "All studies are complete only from {when} on: of earlier jobs, the log has only those that \
+            "No study is complete before {when}: of earlier jobs, the log has only those that \
             waited or ran long"
         )
     }));

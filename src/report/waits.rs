@@ -325,9 +325,10 @@ impl Waits {
         };
         let of = |(longer, own, share): &Compared<'_>| {
             format!(
-                "On average, a job of {} waited longer than {} of similar jobs of others. It has {} of the {noun}; {}",
+                "On average, a job of {} waited longer than {} of similar jobs of others. {} has {} of the {noun}; {}",
                 short(user_name(&own.user)),
                 percent(*longer),
+                short(user_name(&own.user)),
                 percent(*share),
                 self.counts(own),
             )
@@ -358,12 +359,12 @@ impl Waits {
         let median = own.wait_s_median.map_or_else(|| "unknown".to_owned(), lasting);
         match &self.known_for {
             None => format!(
-                "{} of its {} are compared, and the median wait of all is {median}",
+                "{} of its {} are compared, and the median wait of all its jobs is {median}",
                 grouped(compared),
                 counted(own.jobs, "job")
             ),
             Some([all, tasks]) => format!(
-                "{} in {tasks} are compared, and the median wait of all {} in {all} is {median}",
+                "{} in {tasks} are compared, and the median wait of all its {} jobs in {all} is {median}",
                 counted(compared, "job"),
                 grouped(own.jobs)
             ),
@@ -520,9 +521,9 @@ mod tests {
             said((7200.0, 0.75)),
             "<h2 id=\"waits\">Was it fair?</h2>\n<p class=\"answer\">Waits were not even, and the log does not say who was \
             entitled to more.</p>\n<ul class=\"more\">\n<li>On average, a job of a waited longer than 75.0 % of similar jobs of \
-            others. It has 50.0 % of the CPU time; 20 of its 21 jobs are compared, and the median wait of all is 2 h.</li>\n\
-            <li>On average, a job of b waited longer than 25.0 % of similar jobs of others. It has 40.0 % of the CPU time; 10 of its \
-            11 jobs are compared, and the median wait of all is 30 s.</li>\n<li>The two shares of a and b add up to about 100 %: \
+            others. a has 50.0 % of the CPU time; 20 of its 21 jobs are compared, and the median wait of all its jobs is 2 h.</li>\n\
+            <li>On average, a job of b waited longer than 25.0 % of similar jobs of others. b has 40.0 % of the CPU time; 10 of its \
+            11 jobs are compared, and the median wait of all its jobs is 30 s.</li>\n<li>The two shares of a and b add up to about 100 %: \
             they may be one comparison seen from two sides, as when similar jobs in the same queue are mostly those of these \
             two.</li>\n<li>Similar jobs are in the same partition and of about the same size, and 50 % would be even. 2 users \
             with 1.0 % of the CPU time or more and 10 such jobs or more are compared.</li>\n</ul>\n"
@@ -558,7 +559,7 @@ mod tests {
         let said = longer.said(&users, NOUNS).replace("&nbsp;", " ");
         assert!(
             said.contains(
-                "; 20 jobs in 25.2 h are compared, and the median wait of all 21 in 29 d is 2 h."
+                "; 20 jobs in 25.2 h are compared, and the median wait of all its 21 jobs in 29 d is 2 h."
             ),
             "{said}"
         );

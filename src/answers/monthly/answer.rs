@@ -415,7 +415,7 @@ impl MonthlyAnswer {
             ""
         };
         Some(format!(
-            "{used}{wasted}{at_limit}{far}. That is from {} to {} ({}){rows}{late}{waits}{longest}{reached}{limits}",
+            "{used}{wasted}{at_limit}{far}. The log spans {} to {} ({}){rows}{late}{waits}{longest}{reached}{limits}",
             self.from_date,
             self.to_date,
             lasting(self.length_s),
@@ -527,7 +527,7 @@ mod tests {
         assert_eq!(
             said,
             "Account 4 used 36,000 processor-s; 2 attempts that reached their time limit used 25.0 % of \
-            all CPU time. That is from 2005-11-20 to 2005-12-02 (24 h)"
+            all CPU time. The log spans 2005-11-20 to 2005-12-02 (24 h)"
         );
         let said = answer(9.0, &[]).sentence().unwrap();
         assert!(said.contains(". 2 attempts that reached their time limit used 25.0 %"), "{said}");
@@ -562,7 +562,7 @@ mod tests {
             answer.sentence().unwrap(),
             "2 accounts requested 360,000 processor-s, account taifl most (50.0 %); 25.0 % of all CPU time was wasted by \
             attempts that did not finish, of that 80.0 % by 12 attempts of jobs that ended as TIMEOUT, 12.0 % by \
-            1 attempt of jobs that ended as CANCELLED. That is from 2016-12-21 to 2017-01-01 (11.1 d). 50.0 % of what was \
+            1 attempt of jobs that ended as CANCELLED. The log spans 2016-12-21 to 2017-01-01 (11.1 d). 50.0 % of what was \
             wasted was in runs of 60 min or more; users ovenb and sancr wasted 88.9 % of it. Half of the \
             jobs that started had waited for at most 90 s, and 95 % for at most 7,200 s; 10 of 11 jobs that did \
             not finish are of one user, honbu, who has 11 jobs in all. Jobs of 5-16 processors in queue \

@@ -221,7 +221,7 @@ impl Verified {
         let named = self.count(table, "machines").saturating_sub(unnamed);
         let row = if 0 < unnamed && 0 < named {
             format!(
-                ". In `{table}`, {} without a name has them, next to the {} that the log names",
+                ". In `{table}`, {} without a name stands for them all, next to the {} that the log names",
                 counted(unnamed, "row"),
                 counted(named, "machine")
             )
@@ -579,7 +579,7 @@ mod tests {
         assert_eq!(
             found[0].said,
             "The log does not record how many processors there were: the most processors ever used at \
-            once stand for them. In `machine_events`, 1 row without a name has them, next to the 105 \
+            once stand for them. In `machine_events`, 1 row without a name stands for them all, next to the 105 \
             machines that the log names"
         );
     }

@@ -73,9 +73,10 @@ const TESTED_MIN: f64 = 0.25;
 /// chosen or tested, or most of the restarts at which it acts follow an eviction. Empty without a doubt.
 fn doubts(answer: &SweepAnswer, lead: &Choice, row: &SweepRow) -> Vec<String> {
     let tested = tested_share(lead, row).filter(|share| *share < TESTED_MIN);
+    let rule = killing(answer, lead);
     let tested = tested.map(|share| {
         let share = percent(share);
-        format!("only {share} of the saving is on jobs by which a rule could be chosen or tested")
+        format!("of the saving of the rule chosen on earlier jobs ({rule}) only {share} is on jobs by which a rule could be chosen or tested")
     });
     tested.into_iter().chain(evictions(answer, &lead.train.rule)).collect()
 }
