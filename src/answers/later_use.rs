@@ -143,7 +143,7 @@ impl LaterUse {
         };
         let most = |of_what, noun: &str| {
             let (name, shares) = self.first(of_what).filter(|(_, shares)| differ(*shares))?;
-            Some(format!("{noun} {}, with most, has {}", short(name), of(shares)))
+            Some(format!("{noun} {} has most, {}", short(name), of(shares)))
         };
         let parts = [
             most(Of::Accounts, "account"),
@@ -191,7 +191,7 @@ mod tests {
         };
         assert_eq!(
             used.said().unwrap(),
-            "50.0 % of the requested CPU time is earlier. Without it, account taifl, with most, has \
+            "50.0 % of the requested CPU time is earlier. Without it, account taifl has most, \
             50.0 % instead of 30.0 % of the requested CPU time, and jobs that did not finish have \
             10.0 % instead of 30.0 % of the requested CPU time"
         );

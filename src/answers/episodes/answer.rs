@@ -81,7 +81,7 @@ pub struct EpisodeRow {
     /// Attempts that ended so; `None` in results of older versions.
     pub attempts: Option<u64>,
     /// Those of them that ended within 10 s of their start.
-    pub attempts_under_10_s: Option<u64>,
+    pub attempts_under_10s: Option<u64>,
     /// Machines on which they ran.
     pub machines: Option<u64>,
     /// Events of tasks that waited.
@@ -171,7 +171,7 @@ impl EpisodeRow {
         let attempts = self.attempts.unwrap_or(0);
         let machines = self.machines.filter(|machines| 0 < *machines);
         let machines = machines.map(|machines| counted(machines, "machine"));
-        let quick = self.attempts_under_10_s.filter(|quick| 0 < attempts && attempts <= 2 * quick);
+        let quick = self.attempts_under_10s.filter(|quick| 0 < attempts && attempts <= 2 * quick);
         let is_failed = self.what == What::Failed.name();
         let ran = match (quick, machines) {
             (Some(quick), machines) => {
@@ -454,7 +454,7 @@ mod tests {
             what: what.to_owned(),
             count: 100,
             attempts: Some(attempts),
-            attempts_under_10_s: Some(quick),
+            attempts_under_10s: Some(quick),
             machines: Some(machines),
             were_waiting: Some(waited),
             ..EpisodeRow::default()

@@ -139,7 +139,7 @@ fn ran(found: &Seen, frame: Frame) -> Frame {
     frame
         .maybe_count("attempts", ended(|who| who.attempts))
         .about("Attempts that ended so in the episode")
-        .maybe_count("attempts_under_10_s", ended(|who| who.quick))
+        .maybe_count("attempts_under_10s", ended(|who| who.quick))
         .about("Those of them that ended less than 10 s after their start")
         .maybe_count("machines", ended(|who| who.machines.len() as u64))
         .about("Machines on which they ran")

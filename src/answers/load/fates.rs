@@ -78,7 +78,7 @@ pub(crate) fn fate_columns(frame: Frame, fates: &[FateRow]) -> Frame {
         .about("First SUBMIT to the end over the run time (at least 10 s), at least 1; the median")
         .float("slowdown_p95", of(|row| row.slowdown_p95))
         .about("First SUBMIT to the end over the run time (at least 10 s), at least 1; the 95 % quantile (R-7)")
-        .count("jobs_under_10_s", counts(|row| row.jobs_under_10_s))
+        .count("jobs_under_10s", counts(|row| row.jobs_under_10s))
         .about("Jobs with a slowdown that ran for less than 10 s: most of it is their wait over 10 s")
         .float("slowdown_mean_of_longer", of(|row| row.slowdown_mean_of_longer))
         .about("The mean slowdown of the jobs that ran for 10 s or longer")

@@ -312,9 +312,9 @@ fn of_short_jobs(rows: &[FateRow]) -> String {
         (0.0 < jobs).then(|| sum / jobs)
     };
     let all = mean(|row| (row.slowdown_mean, row.slowdowns));
-    let longer = mean(|row| (row.slowdown_mean_of_longer, row.slowdowns - row.jobs_under_10_s));
+    let longer = mean(|row| (row.slowdown_mean_of_longer, row.slowdowns - row.jobs_under_10s));
     let raised = all.zip(longer).filter(|(all, longer)| RAISED * longer <= *all);
-    let [short, jobs] = [|row: &FateRow| row.jobs_under_10_s, |row: &FateRow| row.slowdowns]
+    let [short, jobs] = [|row: &FateRow| row.jobs_under_10s, |row: &FateRow| row.slowdowns]
         .map(|of| rows.iter().map(of).sum());
     raised.map_or_else(String::new, |(all, longer)| {
         format!(
@@ -377,7 +377,7 @@ mod tests {
     fn short_jobs_are_said_if_they_raise_slowdowns() {
         let row = |all, longer| FateRow {
             slowdowns: 10,
-            jobs_under_10_s: 4,
+            jobs_under_10s: 4,
             slowdown_mean: Some(all),
             slowdown_mean_of_longer: Some(longer),
             ..FateRow::default()

@@ -2,8 +2,8 @@
 
 use super::kill_chosen::selected;
 use super::kill_saving::{
-    ADVICE, edge, evictions, gentler_said, net_bounds, of_all_cpu, over_all, plainly, rests_on,
-    with_doubt,
+    ADVICE, edge, evictions, gentler_said, net_bounds, of_all_cpu, over_all, over_all_with_amount,
+    plainly, rests_on, with_doubt,
 };
 use super::{Told, within};
 use crate::answers::condition::{LIMITS, OF_REQUESTED, condition};
@@ -83,7 +83,8 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     let harmed = grouped(row.harmed_jobs?);
     let harmed = format!("{harmed} of {}", counted(finished, "finished job"));
     let does = format!("harms {harmed} and {}", over_all(answer, row)?);
-    let does = does + &gentler_said(answer, row).unwrap_or_default();
+    let gentler = gentler_said(answer, row).unwrap_or_default();
+    let does = does + &gentler;
     let said = format!("killing tasks {what}{edge}{cut} {does}");
     let more = if rule == LIMITS { fitted(answer, row) } else { None }.unwrap_or_default();
     if spans_zero(row) {
@@ -99,10 +100,11 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     if (1..FEW_TASKS).contains(&tasks) {
         return Some(Told::NotShown(format!(
             "{ADVICE}the best one in hindsight, killing tasks {what}{edge}{}, would have saved {}, but by \
-            killing only {}. It {does}. {untested}",
+            killing only {}. It harms {harmed} and {}{gentler}. {untested}",
             cut.trim_end_matches(','),
             of_all_cpu(answer, row).unwrap_or(percent(row.net_share?)),
             counted(tasks, "task"),
+            over_all_with_amount(answer, row)?,
         )));
     }
     if finished < row.harmed_jobs?.saturating_mul(2) {

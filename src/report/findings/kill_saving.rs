@@ -90,14 +90,24 @@ pub(super) fn net_bounds(row: &SweepRow) -> Option<(f64, f64)> {
     row.interval.as_ref()?.net_share
 }
 
+/// `2,249 processor-h, `: the net saving of a row; empty if it is not known.
+fn amount_of(answer: &SweepAnswer, row: &SweepRow) -> String {
+    let said = |net| format!("{} {}, ", six_digits(net), answer.unit);
+    row.net_cpu.map_or_else(String::new, said)
+}
+
 /// `saves a net 10.3 % of the CPU of jobs that did not finish (95 % interval ...)`, with its amount, its
 /// share of all CPU, the tasks that it rests on, and the parts of jobs whose outcome is not known.
 pub(super) fn over_all(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
-    let amount = row
-        .net_cpu
-        .map_or_else(String::new, |net| format!("{} {}, ", six_digits(net), answer.unit));
+    let amount = amount_of(answer, row);
     let of_all = of_all_cpu(answer, row).map_or_else(String::new, |said| format!(" and {said}"));
-    saves(answer, row, (&amount, &of_all))
+    saves(answer, row, [&amount, &of_all, &rests_on(row)])
+}
+
+/// The same without its share of all CPU and the tasks that it rests on, which were said before.
+pub(super) fn over_all_with_amount(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
+    let amount = amount_of(answer, row);
+    saves(answer, row, [&amount, "", ""])
 }
 
 /// `3.1 % of all requested CPU`: the net saving of a row, of the CPU of all jobs; `None` if that is not
@@ -111,19 +121,19 @@ pub(super) fn of_all_cpu(answer: &SweepAnswer, row: &SweepRow) -> Option<String>
 
 /// The same without the amount and its share of all CPU.
 pub(super) fn over_all_in_short(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
-    saves(answer, row, ("", ""))
+    saves(answer, row, ["", "", &rests_on(row)])
 }
 
-fn saves(answer: &SweepAnswer, row: &SweepRow, (amount, of_all): (&str, &str)) -> Option<String> {
+fn saves(answer: &SweepAnswer, row: &SweepRow, parts: [&str; 3]) -> Option<String> {
+    let [amount, of_all, rests_on] = parts;
     let bounds = net_bounds(row).map_or_else(String::new, |(low, high)| {
         format!(" (95 % interval {} to {})", percent(low), percent(high))
     });
     Some(format!(
-        "saves a net {amount}{} of the {} of {}{bounds}{of_all}{}{}{}",
+        "saves a net {amount}{} of the {} of {}{bounds}{of_all}{rests_on}{}{}",
         percent(row.net_share?),
         answer.cpu_words(),
         lost_jobs(&answer.total_cpu),
-        rests_on(row),
         of_one_job(row.largest_saved_in_all, "what is saved"),
         still_open(answer, row),
     ))

@@ -141,8 +141,7 @@ impl Fates {
             slowdown_median: quantile(&slowdowns, 0.5),
             slowdown_p95: quantile(&slowdowns, 0.95),
             slowdowns: slowdowns.len() as u64,
-            jobs_under_10_s: self.ended_us.iter().filter(|&&[_, run]| run < BOUND_US).count()
-                as u64,
+            jobs_under_10s: self.ended_us.iter().filter(|&&[_, run]| run < BOUND_US).count() as u64,
             slowdown_mean_of_longer: mean(&longer),
         }
     }
@@ -189,7 +188,7 @@ pub struct FateRow {
     /// Jobs with a slowdown.
     pub slowdowns: u64,
     /// Those of them that ran for less than 10 s.
-    pub jobs_under_10_s: u64,
+    pub jobs_under_10s: u64,
     /// The mean slowdown of the others.
     pub slowdown_mean_of_longer: Option<f64>,
 }
@@ -408,7 +407,7 @@ mod tests {
         assert_eq!((row.jobs, row.jobs_with_wait, row.jobs_ended), (4, 4, 3));
         assert_eq!(row.slowdown_median, Some(1.5));
         // The jobs of 1 s and of 5 s.
-        assert_eq!((row.slowdowns, row.jobs_under_10_s), (3, 2));
+        assert_eq!((row.slowdowns, row.jobs_under_10s), (3, 2));
         assert_eq!(row.slowdown_mean_of_longer, Some(1.5));
         assert!((row.slowdown_mean.unwrap() - 7.0 / 3.0).abs() < 1e-12);
         assert_eq!(row.wait_s_mean, Some(20.5));
