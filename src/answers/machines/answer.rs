@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::MISFIT;
 use crate::answers::sentences::percent;
-use crate::digits::{counted, grouped, instant, is_date, lasting, six_digits};
+use crate::digits::{counted, grouped, instant, is_date, lasting, on_day, six_digits};
 use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::studies::machines::outages::{FewMachines, UsualLength};
@@ -163,7 +163,8 @@ impl MachinesAnswer {
         let further = [self.few(), self.usual(), self.at_once(), self.together(), self.evicted()];
         let further = further.into_iter().flatten().collect::<String>();
         format!(
-            "{lost}{} of {} machines were away at least once, {} times in total{median}{further}.",
+            "{lost}{} of {} machines were away at least once, {} times in total, after a failure or for maintenance, which the \
+            trace does not tell apart{median}{further}.",
             grouped(self.machines_down),
             grouped(self.machines),
             grouped(self.outages),
@@ -260,10 +261,14 @@ impl MachinesAnswer {
         let evicted = of("evicted")?;
         let killed = of("killed").map_or_else(String::new, |killed| {
             let count = grouped(killed.attempts);
-            format!(", and {count} killed after {} {}", six_digits(killed.cpu_s), self.unit)
+            format!(
+                ", and {count} killed, which had held {} {}",
+                six_digits(killed.cpu_s),
+                self.unit
+            )
         });
         Some(format!(
-            ". In the time for which tasks are loaded, {} evicted with their machine after {} {}{killed}",
+            ". In the time for which tasks are loaded, {} evicted with their machine, until when they had held {} {} of requested CPU{killed}",
             match evicted.attempts {
                 1 => "1 attempt was".to_owned(),
                 some => format!("{} attempts were", grouped(some)),
@@ -326,7 +331,7 @@ fn when(at_s: f64) -> String {
     if is_date(at_s) {
         format!("at {}", instant(at_s))
     } else {
-        format!("{} after the start of the trace", lasting(at_s))
+        format!("{} after the start of the trace", on_day(at_s, false))
     }
 }
 
@@ -353,13 +358,15 @@ mod tests {
         assert_eq!(
             answer.sentence(),
             "0.71 % of the CPU capacity was lost, 0.48 % in outages that ended: 5,000 of 12,583 machines \
-            were away at least once, 9,000 times in total. 4 of 12,583 machines left 461 times, \
+            were away at least once, 9,000 times in total, after a failure or for maintenance, which the trace does \
+            not tell apart. 4 of 12,583 machines left 461 times, \
             5.1 % of all outages. 21.0 % of the outages that ended \
-            lasted from 16 min to 17.5 min. At most 213 were away at once, 25 d after the start of the \
+            lasted from 16 min to 17.5 min. At most 213 were away at once, 25 d 00:00 after the start of the \
             trace. 13 times at least 3 machines left together, each within 1 s of the one before: at \
-            most 22 within 4 s, 16.5 d after the start of the trace; 243 times two did, in part by \
+            most 22 within 4 s, 16 d 12:00 after the start of the trace; 243 times two did, in part by \
             chance. In the time for which tasks are loaded, 2,249 attempts were evicted with \
-            their machine after 2,497,895 NCU-s, and 606 killed after 1,931,224 NCU-s."
+            their machine, until when they had held 2,497,895 NCU-s of requested CPU, and 606 killed, which had held \
+            1,931,224 NCU-s."
         );
         assert!(!MachinesAnswer::default().sentence().contains("together"));
         let of = |large, count, machines| {
@@ -380,7 +387,7 @@ mod tests {
         assert_eq!(
             of(Some(1), 1, 7),
             ". Once at least 3 machines left together, each within 1 s of the one before: 7 within 1 s, \
-            60 s after the start of the trace"
+            0 d 00:01 after the start of the trace"
         );
         assert!(of(None, 256, 22).contains("256 times, shortly after one another: at most 22"));
     }
