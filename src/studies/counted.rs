@@ -54,6 +54,11 @@ impl Value {
     pub const fn is_left_censored(self) -> bool {
         self.0 & Self::LEFT != 0
     }
+
+    /// Whether the true value is larger, or may be: it goes on after the window or began before it.
+    pub const fn is_lower_bound(self) -> bool {
+        self.is_censored() || self.is_left_censored()
+    }
 }
 
 /// Values in ascending order, with how often each occurs.
@@ -227,11 +232,11 @@ impl Counted {
         near.map(|near| near.map(|(low, high, weight)| low + weight * (high - low)))
     }
 
-    /// Whether each quantile grows if the censored values grow without bound.
+    /// Whether each quantile grows if the lower bounds grow without bound.
     pub(super) fn growing<const N: usize>(&self, shares: [f64; N]) -> [bool; N] {
         let count = self.count(|_| true);
         let mut rest = self.clone();
-        rest.retain(|value| !value.is_censored());
+        rest.retain(|value| !value.is_lower_bound());
         let (now, then) = (self.near(shares, count, 1.0), rest.near(shares, count, 1.0));
         std::array::from_fn(|idx| {
             let needed = |near: Option<(f64, f64, f64)>| {

@@ -39,7 +39,8 @@ pub struct Summary {
     pub max: Option<f64>,
     /// Censored values; the true values are larger.
     pub censored: u64,
-    /// Statistics that are therefore lower bounds, such as `mean,p99,max`. The variance is then no
+    /// Statistics that are lower bounds because of these, or of values that began before the window, such
+    /// as `mean,p99,max`. The variance is then no
     /// bound: it may grow or shrink.
     pub at_least: String,
     /// Waits that ended without an attempt; none for other quantities.
@@ -97,11 +98,10 @@ const QUANTILES: [(&str, f64); 7] = [
     ("max", 1.0),
 ];
 
-/// The statistics that are lower bounds because values are censored: the mean, and each quantile
-/// that moves if all censored values grow without bound. Such values can only grow, so the other
-/// quantiles never move.
+/// The statistics that are lower bounds because values are: the mean, and each quantile that moves if
+/// all of these grow without bound. Such values can only grow, so the other quantiles never move.
 fn at_least(values: &Counted) -> String {
-    if values.count(Value::is_censored) == 0 {
+    if values.count(Value::is_lower_bound) == 0 {
         return String::new();
     }
     let growing = values.growing(QUANTILES.map(|quantile| quantile.1));
@@ -349,7 +349,7 @@ pub fn wilson(hits: u64, count: u64) -> (f64, f64, f64) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::counted::values;
+    use super::super::counted::{Edges, values};
     use super::*;
 
     #[test]
@@ -365,6 +365,10 @@ mod tests {
         let low = values(&[(1, true), (2, false), (4, false)]);
         assert_eq!(summarize("all", &low, 1.0).at_least, "mean,min,p25,median,p75,p90,p99,max");
         assert_eq!(summarize("all", &values(&[(1, false)]), 1.0).at_least, "");
+        // What began before the window is larger too.
+        let left = Value::new(8, Edges { is_left_censored: true, ..Edges::default() });
+        let begun = Counted::from(vec![Value::new(2, Edges::default()), left]);
+        assert_eq!(summarize("all", &begun, 1.0).at_least, "mean,p25,median,p75,p90,p99,max");
         assert_eq!((row.mean, row.variance), (Some(4.0), Some(6.0)));
         assert_eq!((row.min, row.median, row.max), (Some(2.0), Some(3.0), Some(8.0)));
         // 0.9 of the way along 3 gaps is 0.7 between the third and the fourth.

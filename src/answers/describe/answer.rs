@@ -60,10 +60,12 @@ pub struct DescribedRow {
     pub p99: Option<f64>,
     /// Largest.
     pub max: Option<f64>,
-    /// The names of the values that may be larger, since some had not ended.
+    /// The names of the values that may be larger, since some had not ended or began before the window.
     pub at_least: Option<String>,
     /// Values that were cut off by the window's end.
     pub censored: Option<u64>,
+    /// Values that began before the window.
+    pub left_censored: Option<u64>,
     /// Waits that ended before any attempt.
     pub ended_waiting: Option<u64>,
     /// Time since the start, s.
@@ -129,17 +131,28 @@ impl DescribedRow {
     }
 }
 
-/// `; 12 had not ended and count with the time seen so far`; empty if no value is censored.
+/// `; 12 had not ended and count with the time seen so far`, then those that began before the window;
+/// empty if no value is censored.
 fn open(row: &DescribedRow, what: &str) -> String {
     let open = row.censored.filter(|open| 0 < *open);
-    open.map_or_else(String::new, |open| {
+    let open = open.map_or_else(String::new, |open| {
         format!("; {} {what} and count with the time seen so far", grouped(open))
+    });
+    open + &before(row, "from its start")
+}
+
+/// `; 3,986 began before the window and count from its start`; empty for none.
+fn before(row: &DescribedRow, from: &str) -> String {
+    let begun = row.left_censored.filter(|begun| 0 < *begun);
+    begun.map_or_else(String::new, |begun| {
+        format!("; {} began before the window and count {from}", grouped(begun))
     })
 }
 
 /// `at least ` if some values may still grow.
 fn at_least(row: &DescribedRow) -> &'static str {
-    if row.censored.is_some_and(|open| 0 < open) { "at least " } else { "" }
+    let some = |count: Option<u64>| count.is_some_and(|count| 0 < count);
+    if some(row.censored) || some(row.left_censored) { "at least " } else { "" }
 }
 
 /// `. Of these, 568,531 were started; 39,701 ended before any attempt and 8,429 still wait, and count
@@ -257,7 +270,8 @@ impl DescribeAnswer {
         let open = row.censored.filter(|open| 0 < *open).map_or_else(String::new, |open| {
             format!("; {} had not ended and count with what is known so far", grouped(open))
         });
-        Some(format!("{said}{few}; the most is {least}{most}{open}"))
+        let begun = before(&row, "with what it shows of them");
+        Some(format!("{said}{few}; the most is {least}{most}{open}{begun}"))
     }
 
     /// The share of all values at or below a round amount; `None` if it is not known.

@@ -164,7 +164,7 @@ fn notes(stored: &Envelope, answer: &AccountAnswer, lossy: &[&str]) -> Vec<Strin
         // A reason of nearly all of it says nothing more.
         let reason = answer.main_reason(outcome).filter(|said| !said.starts_with(&all));
         if let Some((share, whose)) = reason.as_deref().and_then(|said| said.split_once(" in ")) {
-            return Some(format!("most of the {all} of {jobs} ({share} of all) is in {whose}"));
+            return Some(format!("{share} of all, most of the {all} of {jobs}, is in {whose}"));
         }
         let most = largest(answer, outcome).filter(|share| ONE_JOB <= *share)?;
         let used = answer.meter.verb();

@@ -175,7 +175,7 @@ fn waste_says_its_main_reason_and_what_the_attempts_did() {
     };
     let jobs = "shown: Of the 2,000 NCU-s that jobs requested, 50.0 % are of finished jobs, 30.0 % of failed \
         jobs, 19.2 % of killed jobs and 0.8 % of jobs with another outcome. 50.0 % went to jobs that did not \
-        finish; most of the 30.0 % of failed jobs (20.0 % of all) is in 2 jobs that ended as TIMEOUT";
+        finish; 20.0 % of all, most of the 30.0 % of failed jobs, is in 2 jobs that ended as TIMEOUT";
     let same = of(vec![end("finished", 0.5), end("failed", 0.3), end("killed", 0.2)]);
     assert_eq!(said(by(waste, &same)), jobs);
     let other = of(vec![end("finished", 0.6), end("evicted", 0.0004), end("open", 0.3996)]);

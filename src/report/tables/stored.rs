@@ -121,7 +121,7 @@ fn notes(table: &Table, kept: &Kept<'_>, cells: &[Vec<Cell>]) -> String {
         bounds.and_then(|place| row.get(place)).is_some_and(|names| !names.is_empty())
     };
     if kept.rows.iter().take(shown).any(has_bound) {
-        notes.push_str("; ≥: some had not ended, so that the value is this or larger");
+        notes.push_str("; ≥: some had not ended or began before the window, so that the value is this or larger");
     }
     let repeated = table.header.iter().filter(|column| repeats_jobs(table, column));
     let repeated: Vec<String> = repeated.map(|column| heading(column)).collect();
