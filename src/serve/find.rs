@@ -110,7 +110,7 @@ fn form(portal: &Portal, lake: &str, what: &str, id: &str) -> Markup {
             }
             div class="buttons" { button { "Search" } }
             p class="help" {
-                "No name at hand?"
+                "You do not know a name?"
                 @for what in ["user", "machine"] {
                     " " (titled(what)) "s of"
                     @for at in portal.lakes.all() {

@@ -7,10 +7,11 @@ use arrow::record_batch::RecordBatch;
 use super::{LoadPlan, Totals};
 use crate::digits;
 use crate::results::frame::Frame;
+use crate::schema::EventType;
 use crate::studies::load::arrivals::ArrivalStudy;
 use crate::studies::load::fragmentation::Fragmentation;
 use crate::studies::load::strips::{Strip, Strips};
-use crate::studies::load::{Amount, By, Cells, Event, Load};
+use crate::studies::load::{Amount, By, Cells, Load};
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
 use crate::units::{CpuTime, MICROS_PER_SECOND, micros_to_seconds};
 
@@ -280,19 +281,19 @@ fn task_columns(frame: Frame, load: &Load, groups: &[&Cells]) -> Frame {
         .about("Running tasks, the mean over the interval")
         .float("pending_tasks", amounts(Amount::Pending))
         .about("Waiting tasks, the mean over the interval")
-        .count("submitted_tasks", events(Event::Submitted))
+        .count("submitted_tasks", events(EventType::Submit))
         .about("SUBMIT events of tasks")
-        .count("started_tasks", events(Event::Started))
+        .count("started_tasks", events(EventType::Schedule))
         .about("SCHEDULE events of tasks")
-        .count("evicted_tasks", events(Event::Evicted))
+        .count("evicted_tasks", events(EventType::Evict))
         .about("EVICT events of tasks")
-        .count("failed_tasks", events(Event::Failed))
+        .count("failed_tasks", events(EventType::Fail))
         .about("FAIL events of tasks")
-        .count("finished_tasks", events(Event::Finished))
+        .count("finished_tasks", events(EventType::Finish))
         .about("FINISH events of tasks")
-        .count("killed_tasks", events(Event::Killed))
+        .count("killed_tasks", events(EventType::Kill))
         .about("KILL events of tasks")
-        .count("lost_tasks", events(Event::Lost))
+        .count("lost_tasks", events(EventType::Lost))
         .about("LOST events of tasks")
 }
 

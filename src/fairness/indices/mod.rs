@@ -113,6 +113,7 @@ pub trait Index: fmt::Display + Send {
 
 /// Whether large or small values belong to heavy users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Heavier {
     /// Larger values mean more usage (a bill, a user priority of Condor).
     Larger,

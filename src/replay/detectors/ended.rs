@@ -5,6 +5,7 @@ pub const NO_MACHINE: u32 = u32::MAX;
 
 /// How an attempt ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum End {
     /// It completed its work.
     Finished,

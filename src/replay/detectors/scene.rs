@@ -160,6 +160,7 @@ impl Outlook {
 
 /// A detector's assessment of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Standing {
     /// It may run anything.
     Normal,

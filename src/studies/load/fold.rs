@@ -11,7 +11,7 @@ use super::groups::{BucketGroups, band_of};
 use super::intervals::Amounts;
 use super::jobs::{JobSums, Size};
 use super::strips::{self, Sample, Strips};
-use super::{Amount, By, Capacity, Cells, Event, Groups, Intervals, Sums};
+use super::{Amount, By, Capacity, Cells, Groups, Intervals, Sums};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::jobs::QUEUE;
@@ -373,9 +373,9 @@ impl Adding {
             add(Amount::Pending, CpuRate::ONE);
         });
         for event in task.events {
-            if let (Some(kind), Some(interval)) = (kind_of(event.event_type), at.of(event.time_us))
-            {
-                sums.events[kind as usize][interval] += 1;
+            let counts = sums.events.get_mut(event.event_type as usize);
+            if let (Some(counts), Some(interval)) = (counts, at.of(event.time_us)) {
+                counts[interval] += 1;
             }
         }
         counts
@@ -470,17 +470,4 @@ pub(in crate::studies) fn waits(
     if let Some(from_us) = since {
         wait([from_us, end_us.max(from_us)], request);
     }
-}
-
-fn kind_of(event: EventType) -> Option<Event> {
-    Some(match event {
-        EventType::Submit => Event::Submitted,
-        EventType::Schedule => Event::Started,
-        EventType::Evict => Event::Evicted,
-        EventType::Fail => Event::Failed,
-        EventType::Finish => Event::Finished,
-        EventType::Kill => Event::Killed,
-        EventType::Lost => Event::Lost,
-        _ => return None,
-    })
 }

@@ -61,22 +61,3 @@ pub enum Amount {
     /// Waiting tasks.
     Pending,
 }
-
-/// An event that is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// SUBMIT of a task.
-    Submitted,
-    /// SCHEDULE of a task.
-    Started,
-    /// EVICT.
-    Evicted,
-    /// FAIL.
-    Failed,
-    /// FINISH.
-    Finished,
-    /// KILL.
-    Killed,
-    /// LOST.
-    Lost,
-}

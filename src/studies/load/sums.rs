@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::Amount;
 use super::intervals::{Amounts, Intervals};
-use super::{Amount, Event};
+use crate::schema::EventType;
 use crate::units::CpuTime;
 
 /// Number of variants of [`Amount`].
 pub(in crate::studies) const AMOUNTS: usize = 10;
 
-/// Number of variants of [`Event`].
+/// Number of types of events that are counted: SUBMIT to LOST.
 pub(in crate::studies) const EVENTS: usize = 7;
 
 /// The sums of one group over all intervals.
@@ -62,9 +63,9 @@ impl Cells {
         self.amounts(amount).iter().copied().sum()
     }
 
-    /// Events by interval.
-    pub fn events(&self, event: Event) -> &[u64] {
-        &self.events[event as usize]
+    /// Events by interval; none for types that are not counted.
+    pub fn events(&self, event: EventType) -> &[u64] {
+        self.events.get(event as usize).map_or(&[][..], Vec::as_slice)
     }
 
     /// Whether all sums and counts are zero.
