@@ -2,11 +2,12 @@
 //!
 //! In: the list of studies. Out: each section, with its parser and its defaults.
 
-use super::{
-    DEFINITIONS, IngestChoice, MaxRejects, Section, Setting, TRACE, Wrong, without_paths, words,
-};
+use super::{DEFINITIONS, PATHS, TRACE, without_paths};
+use crate::answers::ingest::IngestChoice;
 use crate::answers::list;
 use crate::answers::study::{self, Definitions, Reader};
+use crate::answers::words::{self, Section, Setting, Wrong};
+use crate::lake::plan::MaxRejects;
 
 /// The options of `[definitions]`.
 pub(super) const SHARED: [&str; 4] = study::DEFINITIONS;
@@ -60,7 +61,7 @@ fn check_trace(section: &Section) -> Result<(), Wrong> {
         return Err(serde::de::Error::custom("`table` cannot be used with `tables`"));
     }
     let is_path = |name: &&&str| matches!(section.get(**name), Some(Setting::Many(_)));
-    match super::PATHS.iter().find(is_path) {
+    match PATHS.iter().find(is_path) {
         Some(name) => Err(serde::de::Error::custom(format!("`{name}` is one folder"))),
         None => Ok(()),
     }
