@@ -357,7 +357,7 @@ fn a_doubtful_rule_is_not_recommended() {
     chosen["train"]["net_cpu"] = json!(1_000_000.0);
     chosen["test"] =
         json!({"rule": "restarts", "threshold": 1, "net_cpu": 2_000_000.0, "gain": 5.0});
-    let tested = "of the saving of the rule chosen on earlier jobs (killing tasks at the first restart) only 4.3 % is on \
+    let tested = "of the saving of the rule chosen on earlier jobs, killing tasks at the first restart, only 4.3 % is on \
         jobs by which a rule could be chosen or tested";
     let both = format!("shown: Do not adopt a kill rule yet: {tested}. {gentlest}{evicted}. ");
     let text = said(by(kill, &between));

@@ -53,6 +53,35 @@ pub(in crate::sources) fn amount(text: &[u8], default: u8) -> Option<f64> {
     bytes.is_finite().then_some(bytes)
 }
 
+/// The bit that marks a memory request of Slurm in MiB as "per CPU", in bytes; old versions print it
+/// with the number.
+const PER_CPU: f64 = 2_147_483_648.0 * 1_048_576.0;
+
+/// The memory that a job requests, bytes: an amount in MiB unless it has a suffix, of the job, or of
+/// each node (`n`) or processor (`c`, or with a bit of old versions). `None` if it is not known.
+pub(in crate::sources) fn memory_of_request(
+    text: &[u8],
+    (cpus, nodes): (Option<f64>, f64),
+    remarks: &mut Remarks,
+) -> Result<Option<f64>, RejectReason> {
+    if matches!(text, b"" | b"?" | b"Unknown") {
+        return Ok(None);
+    }
+    let (amount_of, of) = match text {
+        [rest @ .., of @ (b'n' | b'c')] if !rest.is_empty() => (rest, Some(*of)),
+        _ => (text, None),
+    };
+    let bytes = amount(amount_of, b'M').ok_or(RejectReason::BadValue)?;
+    Ok(match of {
+        Some(b'c') => cpus.map(|cpus| bytes * cpus),
+        _ if PER_CPU <= bytes => {
+            remarks.add("memory requested per CPU: multiplied by the CPUs");
+            cpus.map(|cpus| (bytes - PER_CPU) * cpus)
+        }
+        _ => Some(bytes * of.map_or(1.0, |_| nodes)),
+    })
+}
+
 /// The suffixes of quantities in Kubernetes, with their factors.
 const SUFFIXES: [(&str, f64); 15] = [
     ("Ki", 1024.0),

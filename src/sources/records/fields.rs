@@ -162,6 +162,15 @@ pub(in crate::sources) fn span_us(text: &[u8]) -> Option<i64> {
         .checked_add(micros)
 }
 
+/// A time limit in whole minutes, or as a length of time, µs; `None` for words that stand for none.
+pub(in crate::sources) fn minutes_us(text: &[u8]) -> Result<Option<i64>, RejectReason> {
+    if matches!(text, b"" | b"UNLIMITED" | b"Partition_Limit" | b"INVALID" | b"NONE" | b"Unknown") {
+        return Ok(None);
+    }
+    let minutes_us = whole(text).and_then(|count| count.checked_mul(60 * MICROS_PER_SECOND));
+    minutes_us.or_else(|| span_us(text)).map(Some).ok_or(RejectReason::BadValue)
+}
+
 /// A whole number of at most 12 digits.
 pub(in crate::sources) fn whole(text: &[u8]) -> Option<i64> {
     let is_plain = !text.is_empty() && text.len() <= 12 && text.iter().all(u8::is_ascii_digit);

@@ -1,7 +1,7 @@
 //! The submit, start and end of an attempt, from the columns of the export.
 
 use super::super::records::clock::times;
-use super::super::records::fields::whole;
+use super::super::records::fields::{span_us, whole};
 use super::super::records::states::{Fate, States};
 use super::super::records::times::{AttemptTimes, Times};
 use super::super::records::{Fault, Remarks};
@@ -106,16 +106,24 @@ fn run_us(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i6
         return Ok(Some(run_us));
     }
     let cpus = cpus.had.or(cpus.asked);
-    let run_us = per_cpu(row, Col::CpuTimeRaw, cpus)?.or(span_per_cpu(row, Col::CpuTime, cpus)?);
-    if run_us.is_some() {
-        remarks.add("no run time: CPUTimeRAW or CPUTime divided by the processors");
-    }
+    let run_us = per_cpu(row, Col::CpuTimeRaw, cpus)?.or(per_cpu(row, Col::CpuTime, cpus)?);
+    remarks.add_many(
+        "no run time: CPUTimeRAW or CPUTime divided by the processors",
+        u64::from(run_us.is_some()),
+    );
     Ok(run_us)
 }
 
-/// A sum over the processors as a span such as `1-02:00:00`, as the time of each, µs.
-fn span_per_cpu(row: &Row<'_>, column: Col, cpus: Option<i32>) -> Result<Option<i64>, Fault> {
-    Ok(row.span(column)?.zip(cpus).map(|(sum_us, cpus)| sum_us / i64::from(cpus)))
+/// A sum over the processors in seconds, or as a span such as `1-02:00:00`, as the time of each, µs.
+fn per_cpu(row: &Row<'_>, column: Col, cpus: Option<i32>) -> Result<Option<i64>, Fault> {
+    let raw = row.raw(column);
+    if matches!(raw, b"" | b"Unknown" | b"INVALID") {
+        return Ok(None);
+    }
+    let seconds_us = whole(raw).and_then(|seconds| seconds.checked_mul(MICROS_PER_SECOND));
+    let sum_us =
+        seconds_us.or_else(|| span_us(raw)).ok_or((column.name(), RejectReason::BadValue))?;
+    Ok(cpus.map(|cpus| sum_us / i64::from(cpus)))
 }
 
 /// How long a job waited since it became eligible, µs.
@@ -123,13 +131,9 @@ fn wait_us(row: &Row<'_>, cpus: &Cpus) -> Result<Option<i64>, Fault> {
     if let Some(wait_us) = row.span(Col::Planned)?.or(row.span(Col::Reserved)?) {
         return Ok(Some(wait_us));
     }
-    let cpus = cpus.asked.or(cpus.had);
-    let [resv, planned] = [Col::ResvCpuRaw, Col::PlannedCpuRaw].map(|it| per_cpu(row, it, cpus));
-    if let Some(wait_us) = resv?.or(planned?) {
-        return Ok(Some(wait_us));
-    }
-    let [resv, planned] = [Col::ResvCpu, Col::PlannedCpu].map(|it| span_per_cpu(row, it, cpus));
-    Ok(resv?.or(planned?))
+    let columns = [Col::ResvCpuRaw, Col::PlannedCpuRaw, Col::ResvCpu, Col::PlannedCpu];
+    let waits = columns.map(|column| per_cpu(row, column, cpus.asked.or(cpus.had)));
+    waits.into_iter().find(|wait| !matches!(wait, Ok(None))).unwrap_or(Ok(None))
 }
 
 /// When a job started or ended in the queue: when it became eligible, or else its submit, and the
@@ -141,16 +145,6 @@ fn left_queue(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Optio
         None => row.time(Col::Submit, remarks)?,
     };
     Ok(since_us.and_then(|since_us| since_us.checked_add(wait_us)))
-}
-
-/// A sum over the processors in seconds, as the time of each, µs.
-fn per_cpu(row: &Row<'_>, column: Col, cpus: Option<i32>) -> Result<Option<i64>, Fault> {
-    let raw = row.raw(column);
-    if matches!(raw, b"" | b"Unknown" | b"INVALID") {
-        return Ok(None);
-    }
-    let seconds = whole(raw).ok_or((column.name(), RejectReason::BadValue))?;
-    Ok(cpus.map(|cpus| seconds * MICROS_PER_SECOND / i64::from(cpus)))
 }
 
 /// Sets the submit time.

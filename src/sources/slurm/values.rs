@@ -2,15 +2,14 @@
 
 use super::super::fields::careful_text;
 use super::super::records::amounts::{
-    amount, float, gpus_in_list, memory_in_list, narrow, tally_in_list,
+    float, gpus_in_list, memory_in_list, memory_of_request, narrow, tally_in_list,
 };
-use super::super::records::fields::{span_us, whole};
+use super::super::records::fields::{minutes_us, span_us, whole};
 use super::super::records::{Fault, Remarks};
 use super::super::reject::RejectReason;
 use super::super::rows::Cell;
 use super::Row;
 use super::columns::Col;
-use crate::units::MICROS_PER_SECOND;
 
 /// The processors of a job.
 pub(super) struct Cpus {
@@ -30,10 +29,6 @@ pub(super) fn cpus(row: &Row<'_>) -> Result<Cpus, Fault> {
     Ok(Cpus { had: had.filter(|&had| 0 < had), asked: asked.filter(|&asked| 0 < asked) })
 }
 
-/// The bit that marks a memory request in MiB as "per CPU", in bytes; old versions of Slurm print
-/// it with the number.
-const PER_CPU: f64 = 2_147_483_648.0 * 1_048_576.0;
-
 /// The memory request, KiB: in total, and per processor.
 pub(super) fn memory_kib(
     row: &Row<'_>,
@@ -42,24 +37,8 @@ pub(super) fn memory_kib(
     remarks: &mut Remarks,
 ) -> Result<(Option<f32>, Option<f32>), Fault> {
     let (cpus, nodes) = (cpus.map(f64::from), nodes.map_or(1.0, f64::from));
-    let asked = match row.raw(Col::ReqMem) {
-        b"" | b"?" | b"Unknown" => None,
-        raw => {
-            let (raw, of) = match raw {
-                [rest @ .., of @ (b'n' | b'c')] if !rest.is_empty() => (rest, Some(*of)),
-                _ => (raw, None),
-            };
-            let bytes = amount(raw, b'M').ok_or(("ReqMem", RejectReason::BadValue))?;
-            match of {
-                Some(b'c') => cpus.map(|cpus| bytes * cpus),
-                _ if PER_CPU <= bytes => {
-                    remarks.add("memory requested per CPU: multiplied by the CPUs");
-                    cpus.map(|cpus| (bytes - PER_CPU) * cpus)
-                }
-                _ => Some(bytes * of.map_or(1.0, |_| nodes)),
-            }
-        }
-    };
+    let asked = memory_of_request(row.raw(Col::ReqMem), (cpus, nodes), remarks);
+    let asked = asked.map_err(|reason| ("ReqMem", reason))?;
     let mut bytes = asked.filter(|&bytes| 0.0 < bytes);
     for column in [Col::ReqTres, Col::AllocTres] {
         let of_tres = || memory_in_list(row.raw(column)).map_err(|reason| (column.name(), reason));
@@ -93,13 +72,9 @@ pub(super) fn gpus<'a>(
 /// The time limit, µs.
 pub(super) fn limit_us(row: &Row<'_>) -> Result<Option<i64>, Fault> {
     for column in [Col::TimelimitRaw, Col::Timelimit] {
-        match row.raw(column) {
-            b"" | b"UNLIMITED" | b"Partition_Limit" | b"INVALID" | b"NONE" | b"Unknown" => {}
-            raw => {
-                let minutes = whole(raw).and_then(|it| it.checked_mul(60 * MICROS_PER_SECOND));
-                let limit = minutes.or_else(|| span_us(raw));
-                return limit.map(Some).ok_or((column.name(), RejectReason::BadValue));
-            }
+        let limit_us = minutes_us(row.raw(column)).map_err(|reason| (column.name(), reason))?;
+        if limit_us.is_some() {
+            return Ok(limit_us);
         }
     }
     Ok(None)
