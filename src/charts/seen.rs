@@ -117,7 +117,7 @@ const AREAS_MIN: f64 = 1.1;
 
 proptest! {
     #[test]
-    fn curves_are_told_apart_in_grey(
+    fn curves_are_distinguished_in_grey(
         count in 2..8_usize, is_survival in any::<bool>(), is_panel in any::<bool>(),
         width_in in prop_oneof![Just(3.3), Just(7.0)],
     ) {
@@ -189,7 +189,7 @@ fn strokes_of(canvas: &Canvas) -> Vec<Vec<(i64, i64)>> {
 }
 
 #[test]
-fn stacked_areas_and_their_names_are_told_apart_in_grey() {
+fn stacked_areas_and_their_names_are_distinguished_in_grey() {
     let area = |tone: &Tone| Area {
         name: format!("{tone:?}"),
         values: vec![Some(3.0), Some(5.0)],

@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_are_told_both_ways() {
+    fn outcomes_are_reported_both_ways() {
         check("014", "finished", "finished");
         check("013", "failed", "failed");
         check("015", "killed", "killed");

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_zone_is_told_apart_from_other_assumptions() {
+    fn the_time_zone_is_kept_apart_from_other_assumptions() {
         let piece = |wording: &str| Piece {
             in_scope: format!("{wording}: 7"),
             wording: wording.to_owned(),

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_ended_together_are_told_with_the_outcomes() {
+    fn jobs_that_ended_together_are_reported_with_the_outcomes() {
         let all = [row("tasks killed", 2, "ann", 0.0), row("tasks failed", 5, "ann", 67.0)];
         let said = clause(&jobs(), &jobs(), &episodes(&all)).unwrap();
         assert_eq!(
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn few_that_ended_together_and_tasks_that_are_no_jobs_are_not_told() {
+    fn few_that_ended_together_and_tasks_that_are_no_jobs_are_not_reported() {
         let most = [row("tasks failed", 5, "ann", 67.0)];
         assert!(clause(&jobs(), &jobs(), &episodes(&most)).is_some());
         let few = [row("tasks failed", 4, "ann", 67.0)];

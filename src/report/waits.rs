@@ -434,7 +434,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whether_more_use_meant_more_slowdown_is_told() {
+    fn whether_more_use_meant_more_slowdown_is_reported() {
         let users: Vec<UserUsage> = (0..20_u32)
             .map(|idx| UserUsage {
                 user: idx.to_string(),
@@ -576,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_are_told_if_no_jobs_are_alike() {
+    fn medians_are_reported_if_no_jobs_are_alike() {
         let rows =
             vec![own("a", 20, 7200.0), own("b", 10, 30.0), own("c", 9, 0.0), own("d", 50, 9000.0)];
         let waits = Waits::from_rows(rows, true, None);

@@ -682,7 +682,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_are_told_from_the_data() {
+    fn choices_are_known_from_the_data() {
         for path in [
             "settings.cpu",
             "settings.windows.open_attempts",

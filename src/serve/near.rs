@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_with_one_name_are_told_apart() {
+    fn machines_with_one_name_are_distinguished() {
         let names = [(7, "node"), (8, "node"), (9, "own"), (10, "7")];
         let names = names.map(|(id, name)| (id, name.to_owned())).into_iter().collect();
         let counts = [(7, 30), (8, 20), (9, 10), (10, 5), (11, 1)].into_iter().collect();

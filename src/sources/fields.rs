@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn long_and_odd_times_are_told_apart() {
+    fn long_and_odd_times_are_distinguished() {
         assert!(matches!(careful_time(b"18446744073709551615"), CarefulTime::Time(i64::MAX)));
         assert!(matches!(careful_time(b"9223372036854775807"), CarefulTime::Time(i64::MAX)));
         assert!(matches!(careful_time(b"18446744073709551616"), CarefulTime::Bad));

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_thirtieth_field_is_told_from_the_first_job() {
+    fn the_thirtieth_field_is_known_from_the_first_job() {
         let head = "0 -1 60 2 -1 -1 -1 -1 -1 1 U3 G1 -1 Q0 -1 S1 S2";
         let text = format!("1 {head} extra BoT b1 {TAIL}\n2 {head} BoT b2 {TAIL}\n");
         let rows = parsed(Source::Gwf, Table::JobEvents, &text);

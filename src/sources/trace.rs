@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_format_is_told_from_its_first_lines() {
+    fn a_format_is_known_from_its_first_lines() {
         let swf = Some(FileKind::Log(Source::Swf));
         let gwf = Some(FileKind::Log(Source::Gwf));
         let job = "1 0 -1 5 1 -1 -1 -1 -1 -1 1 1 1 -1 -1 -1 -1 -1";

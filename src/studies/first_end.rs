@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_early_jobs_do_to_means_is_told() {
+    fn what_early_jobs_do_to_means_is_reported() {
         let job = |submit_s: i64, start_s: i64, end_s: i64| Life {
             submit_us: Some(submit_s * 1_000_000),
             start_us: Some(start_s * 1_000_000),

@@ -236,7 +236,7 @@ fn what_is_unknown_is_refused_with_what_is_known() {
 }
 
 #[test]
-fn a_lake_without_the_table_is_told_so() {
+fn a_lake_without_the_table_is_reported_so() {
     let place = synthetic();
     let args = ["ingest", "trace", "--lake", "jobs", "--tables", "job_events"];
     place.run(&args).ok();

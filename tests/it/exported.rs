@@ -256,7 +256,7 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
 
 /// A log whose times have no zone: the first page says that they are taken as UTC.
 #[test]
-fn a_zone_that_is_assumed_is_told_beside_the_dates() {
+fn a_zone_that_is_assumed_is_reported_beside_the_dates() {
     let place = Place::new();
     let row = "1|u|a|p|COMPLETED|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-02T00:00:00|86400|1|1|99999|\
         00:00:01|n1\n";

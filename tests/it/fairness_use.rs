@@ -150,7 +150,7 @@ fn a_lake_in_which_nothing_ran_has_empty_answers() {
 }
 
 #[test]
-fn lines_of_files_that_say_nothing_are_told() {
+fn lines_of_files_that_say_nothing_are_reported() {
     let place = small();
     fs::write(place.path("factors.txt"), "user alise 2\nuser 1 2\n").unwrap();
     let said = place.run(&["fairness", "--index", "condor:factors=factors.txt"]).ok();

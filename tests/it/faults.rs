@@ -264,7 +264,7 @@ fn an_analysis_killed_at_any_instant_goes_on() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
-fn results_are_replaced_as_a_whole_or_it_is_told() {
+fn results_are_replaced_as_a_whole_or_it_is_reported() {
     let interrupted = kill_often(&Trial::results(), RESULT_KILLS, 7);
     assert!(RESULT_KILLS / 4 < interrupted, "{interrupted} kills came before the end");
 }

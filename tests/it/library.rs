@@ -432,7 +432,7 @@ fn an_own_index_runs_on_another_thread_and_fails_with_its_own_error() {
 }
 
 #[test]
-fn own_detectors_are_told_apart_by_their_parameters() {
+fn own_detectors_are_distinguished_by_their_parameters() {
     #[derive(Clone, Debug)]
     struct Old(f64);
 

@@ -182,7 +182,7 @@ fn the_same_log_plain_zipped_in_a_folder_and_in_shards() {
 }
 
 #[test]
-fn what_cannot_be_told_is_refused_with_a_way_out() {
+fn what_cannot_be_decided_is_refused_with_a_way_out() {
     let place = small("small.swf", &[]);
     place.raw("other.swf", "; Version: 2.2\n");
     place.raw("notes.txt", "some notes\n");

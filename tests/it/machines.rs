@@ -87,7 +87,7 @@ proptest! {
 }
 
 #[test]
-fn what_ran_on_a_machine_when_it_left_is_told() {
+fn what_ran_on_a_machine_when_it_left_is_reported() {
     //  machine 0 leaves at 100, comes back at 200
     //  task 0  SCHEDULE 40 ==== EVICT 101, SCHEDULE 150 on machine 1 ==== FAIL 170
     //  task 1  SCHEDULE 40 ==== FINISH 90       had ended shortly before

@@ -298,7 +298,7 @@ fn assert_repaired(writer: &Writer, place: &Place, whole: &Files, about: &str) {
 /// second run of the command leaves the files of an undisturbed run.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
-fn a_kill_inside_the_publishing_leaves_one_run_or_is_told() {
+fn a_kill_inside_the_publishing_leaves_one_run_or_is_reported() {
     if FAILING_DISK.is_none() {
         return;
     }
@@ -332,7 +332,7 @@ fn a_kill_inside_the_publishing_leaves_one_run_or_is_told() {
 /// kill.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
-fn a_failing_call_leaves_one_run_or_is_told() {
+fn a_failing_call_leaves_one_run_or_is_reported() {
     if FAILING_DISK.is_none() {
         return;
     }

@@ -133,7 +133,7 @@ fn the_record_has_the_cpu_time_of_the_ledger() {
 
 /// An attempt that was preempted is left out, one that failed is replayed: by hand.
 #[test]
-fn what_is_not_replayed_is_told_in_cpu_time() {
+fn what_is_not_replayed_is_reported_in_cpu_time() {
     let place = Place::new();
     // Attempts of one job: state, start, end, s; each of 2 processors.
     let row = |(state, start, end): (&str, u32, u32)| format!("7|{state}|100|{start}|{end}|2\n");

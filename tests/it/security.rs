@@ -112,7 +112,7 @@ fn names_come_back_as_they_were() {
 }
 
 #[test]
-fn a_terminal_is_told_no_control() {
+fn a_terminal_is_reported_no_control() {
     let place = place();
     place.ingest(&[]).ok();
     let args = ["account", "--cpu", "slots", "--group-by", "user"];

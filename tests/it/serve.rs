@@ -1235,7 +1235,7 @@ fn assert_a_cluster_is_asked_for(portal: &Portal, session: &Session) {
 /// Promise: lakes in folders of the same name are kept apart on every page, in the API, in questions
 /// and after a restart, whatever their order on the command line.
 #[test]
-fn lakes_in_folders_of_the_same_name_are_told_apart() {
+fn lakes_in_folders_of_the_same_name_are_distinguished() {
     let place = Place::new();
     let counts = [("one", 40), ("two", 90), ("live", 150)];
     logs_of_one_name(&place, &counts);

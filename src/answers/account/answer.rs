@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ledger_is_told_by_what_finished_jobs_used() {
+    fn a_ledger_is_reported_by_what_finished_jobs_used() {
         let row = |outcome: &str, cpu: f64| json!({"outcome": outcome, "cpu": cpu});
         let whole = "Jobs that finished used 25.0 % of the CPU time (200 task-s, slots)";
         assert_eq!(said(&json!({}), &[row("finished", 50.0), row("failed", 150.0)]), whole);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn attempts_without_an_end_are_told_with_their_part_of_the_total() {
+    fn attempts_without_an_end_are_reported_with_their_part_of_the_total() {
         let more =
             json!({"attempts": 90, "attempts_closed_with_job": 7, "closed_with_job_cpu": 5.0});
         assert_eq!(

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_part_and_that_of_finished_jobs_are_told() {
+    fn the_largest_part_and_that_of_finished_jobs_are_reported() {
         let of = |amounts: &[(&str, f64)]| {
             let own =
                 |(name, amount): &(&str, f64)| ((*name).to_owned(), (*name).to_owned(), *amount);

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outcomes_are_told_with_their_shares() {
+    fn outcomes_are_reported_with_their_shares() {
         let row = |outcome: &str, count: u64, share: f64| OutcomeRow {
             outcome: outcome.to_owned(),
             count,
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small share")]
-    fn other_outcomes_are_told_by_what_they_consist_of() {
+    fn other_outcomes_are_reported_by_what_they_consist_of() {
         let row = |sequence: Option<&str>, outcome: &str, share: f64| OutcomeRow {
             sequence: sequence.map(str::to_owned),
             outcome: outcome.to_owned(),

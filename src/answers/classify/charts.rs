@@ -125,7 +125,7 @@ mod tests {
     use crate::studies::outcomes::{Counter, Window};
 
     #[test]
-    fn those_that_were_killed_before_they_started_are_told() {
+    fn those_that_were_killed_before_they_started_are_reported() {
         let row = |sequence: Option<&str>, outcome: &str, count: u64| OutcomeRow {
             sequence: sequence.map(str::to_owned),
             outcome: outcome.to_owned(),

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn other_is_told_by_what_its_sequences_have_in_common() {
+    fn other_is_reported_by_what_its_sequences_have_in_common() {
         for (sequence, said) in [
             ("05", "killed before the start"),
             ("0", "waiting for the first attempt"),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_attempt_is_told_whatever_its_outcome() {
+    fn what_has_no_attempt_is_reported_whatever_its_outcome() {
         let failed = OutcomeRow { outcome: "failed".to_owned(), ..row("03", 2) };
         let all = [
             row("05", 3),

@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_fail_at_once_are_told() {
+    fn jobs_that_fail_at_once_are_reported() {
         let json = |count: u64, share: f64| -> DescribeAnswer {
             let mut own = row(0.0, 5.0, 60.0, 90.0);
             own["censored"] = json!(0);
@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distribution_is_told_by_its_own_numbers() {
+    fn a_distribution_is_reported_by_its_own_numbers() {
         for (what, unit, row, said) in [
             (
                 "jobs",
@@ -599,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_told_by_the_shares_of_none_one_and_several() {
+    fn counts_are_reported_by_the_shares_of_none_one_and_several() {
         let with = |rows: &[Value], shares: &[(f64, f64)]| {
             let tick = |&(value, share): &(f64, f64)| Tick {
                 outcome: "all".to_owned(),
@@ -634,7 +634,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_are_told_of_the_tasks_that_started() {
+    fn waits_are_reported_of_the_tasks_that_started() {
         let mut all = row(0.0, 141.0, 70_000.0, 90_000.0);
         all["ended_waiting"] = json!(419);
         let started = StartedWaits {
@@ -709,7 +709,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chance_to_finish_is_told_of_enough_tasks() {
+    fn the_chance_to_finish_is_reported_of_enough_tasks() {
         let row = |events: u64, tasks: u64, chance: f64| json!({"events": events, "tasks": tasks, "chance": chance});
         let rows = [row(1, 9000, 0.25), row(2, 9000, 0.25), row(12, 500, 0.125), row(50, 99, 0.0)];
         assert_eq!(

@@ -404,7 +404,7 @@ mod tests {
     use crate::studies::counted::Edges;
 
     #[test]
-    fn outcomes_of_few_values_have_no_curve_and_values_of_zero_are_told() {
+    fn outcomes_of_few_values_have_no_curve_and_values_of_zero_are_reported() {
         let part = |outcome: &'static str, zeros: usize, others: usize| {
             let value = |amount: i64| Value::new(amount, Edges::default());
             let values = vec![value(0); zeros].into_iter().chain(vec![value(9); others]);

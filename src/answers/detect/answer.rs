@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_detector_is_told() {
+    fn the_best_detector_is_reported() {
         let score = |f1: f64, recall: f64| {
             json!({"hits": 0, "false_alarms": 0, "missed": 0, "f1": f1, "recall": recall,
                 "precision": 0.5})

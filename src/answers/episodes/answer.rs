@@ -380,7 +380,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_episode_of_the_most_frequent_kind_is_told_with_who_it_was() {
+    fn the_largest_episode_of_the_most_frequent_kind_is_reported_with_who_it_was() {
         let mut answer: EpisodesAnswer = serde_json::from_value(json!({
             "interval_s": 3600.0, "intervals": 267, "times": 5, "least": 10,
             "kinds": [
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_part_of_a_kind_is_not_told_first() {
+    fn a_small_part_of_a_kind_is_not_reported_first() {
         let answer: EpisodesAnswer = serde_json::from_value(json!({
             "interval_s": 3600.0, "intervals": 3585, "times": 5, "least": 10,
             "kinds": [{"what": "tasks failed", "count": 1870, "episodes": 11, "intervals": 14,
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn attempts_that_hardly_ran_and_tasks_that_waited_are_told() {
+    fn attempts_that_hardly_ran_and_tasks_that_waited_are_reported() {
         let row = |what: &str, [attempts, quick, machines, waited]: [u64; 4]| EpisodeRow {
             what: what.to_owned(),
             count: 100,

@@ -62,7 +62,7 @@ impl DayRow {
         let user = user.map_or_else(String::new, |(user, share)| {
             format!(", {} {by} user {}", percent(share), short(user))
         });
-        let median = grouped_decimal(self.median_day.round(), 0);
+        let median = grouped_decimal(self.median_day, 0);
         let times = self.times_the_median.map_or_else(
             || format!("the median day has {median}"),
             |times| format!("{} times the median day ({median})", three_digits(times)),
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_day_of_each_kind_is_told() {
+    fn the_largest_day_of_each_kind_is_reported() {
         let day = |what: &str, day: f64, count, share| DayRow {
             what: what.to_owned(),
             start_s: day * 86_400.0,
@@ -148,7 +148,7 @@ mod tests {
             day_lines(&days),
             [
                 "Jobs submitted in the 24 h from 17 d 00:00 of the trace on: 44,483, 1.99 times the median \
-                day (22,339), 20.0 % by user honbu; 2 of 28 days stand out",
+                day (22,338), 20.0 % by user honbu; 2 of 28 days stand out",
                 "Tasks failed on 2019-04-14 (UTC): 12, the median day has 0; 1 of 28 days stands out",
             ]
         );
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_queue_is_told_with_whose_it_was() {
+    fn the_longest_queue_is_reported_with_whose_it_was() {
         let queue = LongQueue {
             start_s: 1_483_174_800.0,
             end_s: 1_483_192_800.0,

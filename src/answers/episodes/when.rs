@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_told_by_its_date_if_that_is_known() {
+    fn a_day_is_reported_by_its_date_if_that_is_known() {
         assert_eq!(on_the_day(1_468_800.0), "in the 24 h from 17 d 00:00 of the trace on");
         assert_eq!(on_the_day(1_483_228_800.0), "on 2017-01-01 (UTC)");
     }

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_heaviest_user_is_told() {
+    fn the_heaviest_user_is_reported() {
         let user = |name: &str, share: f64| UserUsage {
             user: name.to_owned(),
             share: Some(share),

@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn machines_that_left_together_and_their_attempts_are_told() {
+    fn machines_that_left_together_and_their_attempts_are_reported() {
         let answer: MachinesAnswer = serde_json::from_value(json!({
             "machines": 12_583, "machines_down": 5_000, "outages": 9_000,
             "capacity_lost_share": 0.0048, "capacity_away_share": 0.0071, "gone_cpu_s": 5.0,
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn few_machines_are_told_if_they_left_far_more_often_than_others() {
+    fn few_machines_are_reported_if_they_left_far_more_often_than_others() {
         let of = |all: [u64; 2], [machines, outages]: [u64; 2]| {
             let answer = MachinesAnswer {
                 machines: all[0],

@@ -251,7 +251,7 @@ mod tests {
     use crate::studies::machines::fleet;
 
     #[test]
-    fn the_machine_that_left_most_often_is_told_with_its_time_away() {
+    fn the_machine_that_left_most_often_is_reported_with_its_time_away() {
         let outage = |from_us: i64, to_us: Option<i64>| Outage {
             machine_id: 7,
             from_us: from_us * 3_600_000_000,

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn machines_in_detail_are_told_with_the_times_of_their_numbers() {
+    fn machines_in_detail_are_reported_with_the_times_of_their_numbers() {
         let machine = |outage_count| MachineDetail { outage_count, ..MachineDetail::default() };
         let load = LoadedHours {
             start_s: 600.0,

@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_far_above_running_times_are_told_of_two_queues() {
+    fn limits_far_above_running_times_are_reported_of_two_queues() {
         let row = |queue: &str, attempts: u64, limit_s: f64, run_s: f64| OfQueue {
             queue: queue.to_owned(),
             attempts,
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn attempts_that_reached_their_limit_are_told_with_the_dates() {
+    fn attempts_that_reached_their_limit_are_reported_with_the_dates() {
         let answer: MonthlyAnswer = serde_json::from_value(json!({
             "cpu": "requested",
             "from_date": "2016-12-21", "to_date": "2017-01-01", "length_s": 959_040.0,

@@ -163,7 +163,7 @@ mod tests {
     use crate::replay::metrics::Spread;
 
     #[test]
-    fn the_first_and_the_best_policy_are_told() {
+    fn the_first_and_the_best_policy_are_reported() {
         let spread = |mean: f64| Some(Spread { mean, ..Spread::default() });
         let policy = |name: &str, mean: f64, waits: f64| {
             let metrics = Metrics {

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_is_told() {
+    fn the_first_rule_is_reported() {
         let row = json!({"threshold": 10, "saved_share": {"failed": 0.89}, "harmed_jobs": 1});
         assert_eq!(
             said(json!({"rule": "events", "rows": [row]})),

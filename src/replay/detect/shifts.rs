@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shift_is_told_by_the_hours_before_and_alarms_are_split_by_it() {
+    fn a_shift_is_reported_by_the_hours_before_and_alarms_are_split_by_it() {
         let mut hours = Hours::new(1);
         // Three hours of 100 s tasks, one of 200 s tasks, one with too few tasks.
         for (hour, length_s, count) in

@@ -322,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn think_times_are_told_as_they_are_replayed() {
+    fn think_times_are_reported_as_they_are_replayed() {
         let told = |load: f64| {
             let plan = HistoryPlan { has_feedback: true, load, ..HistoryPlan::default() };
             of_every_history(&Counts::default(), (&plan, 1.0)).join(" ")

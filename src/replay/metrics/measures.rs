@@ -216,7 +216,7 @@ mod tests {
     /// Two tasks from before the window and two later ones on a machine of one processor: they wait 0,
     /// 20, 5 and 0 s.
     #[test]
-    fn what_arrives_after_the_first_tenth_is_told_apart() {
+    fn what_arrives_after_the_first_tenth_is_kept_apart() {
         let second = 1_000_000;
         let seconds = |all: [i64; 4]| all.map(|own| own * second).to_vec();
         let mut workload = Workload::plain(4, Column::Each(seconds([20, 5, 10, 10])));

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn attempts_that_run_side_by_side_are_told_apart() {
+    fn attempts_that_run_side_by_side_are_distinguished() {
         let mut begun = Begun::new(2);
         begun.put(0, 1, 10);
         begun.put(0, 2, 20);

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moved_is_told_the_largest_change_first() {
+    fn what_moved_is_reported_the_largest_change_first() {
         let [one, two] = ["0.4", "0.5"].map(|share| of(share, "NCU-s"));
         let names = &NAMES;
         assert_eq!(
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_of_the_same_time_are_told() {
+    fn logs_of_the_same_time_are_reported() {
         let of = |start_s: f64, end_s: f64| {
             let table = "job_events".to_owned();
             let input =

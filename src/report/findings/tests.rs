@@ -525,7 +525,7 @@ fn waste_of_fewer_hours_than_jobs_says_so() {
 }
 
 #[test]
-fn other_time_limits_are_told_beside_the_rule() {
+fn other_time_limits_are_reported_beside_the_rule() {
     let of = |net: f64| {
         let mut swept = a_sweep(5.0, [0.05, 0.1, 0.2], 0.2);
         let row = |threshold: u32, net: f64| json!({"threshold": threshold, "net_share": net, "harmed_jobs": 3});
@@ -765,7 +765,7 @@ fn policies_under_which_no_task_waits_change_nothing() {
 }
 
 #[test]
-fn what_waits_at_the_start_of_a_replay_is_told_apart() {
+fn what_waits_at_the_start_of_a_replay_is_kept_apart() {
     let mut crowded = replayed(49.0, 1.23, [13, 1], 4);
     crowded["answer"]["history"]["began_before"] = json!(8);
     for (place, settled, response) in [(0, 7.0, 100.0), (2, 2.0, 101.5)] {
@@ -815,7 +815,7 @@ fn what_waits_at_the_start_of_a_replay_is_told_apart() {
 }
 
 #[test]
-fn the_load_is_told_on_average_and_at_its_fullest() {
+fn the_load_is_reported_on_average_and_at_its_fullest() {
     let row = |share: f64| json!({"cpu_allocated_share": share});
     let mut stored = json!({"answer": {"interval_s": 3600.0, "rows": [row(0.2), row(0.9), row(0.1)],
         "totals": {"cpu_allocated_of_capacity_share": 0.4}}});
@@ -891,7 +891,7 @@ fn the_load_is_told_on_average_and_at_its_fullest() {
 }
 
 #[test]
-fn users_are_told_with_the_heaviest_and_how_unequal_they_are() {
+fn users_are_reported_with_the_heaviest_and_how_unequal_they_are() {
     let stored = json!({"settings": {"cpu": "requested"}, "answer": {"by": "user", "unit": "NCU-s",
         "total_cpu_s": 1000.0, "inequality": {"users": 570, "gini": 0.9234, "users_of_half": 12},
         "users": [{"user": "ann", "share": 0.11}]}});

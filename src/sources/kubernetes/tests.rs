@@ -338,7 +338,7 @@ fn an_end_that_no_container_tells_is_counted() {
 }
 
 #[test]
-fn a_pod_is_told_with_what_it_asked_for_and_whose_it_is() {
+fn a_pod_is_reported_with_what_it_asked_for_and_whose_it_is() {
     let mut pod = pod("train-x7-abc", status("Running", json!({"running": {}})));
     pod["metadata"]["ownerReferences"] =
         json!([{"kind": "ReplicaSet", "name": "train-x7", "controller": true}]);
@@ -510,7 +510,7 @@ fn events_beside_pods_tell_what_pods_do_not() {
 }
 
 #[test]
-fn an_end_told_late_is_that_of_its_own_pod() {
+fn an_end_reported_late_is_that_of_its_own_pod() {
     // Two pods of one index: the one that runs is printed before the one that failed.
     let of = |name: &str, created: u32, status: Value| {
         let mut pod = pod(name, status);

@@ -692,7 +692,7 @@ fn a_table_without_a_known_job_is_to_be_checked() {
 
 /// The unit follows from the jobs that have ended; others have no end and no run time.
 #[test]
-fn a_unit_is_told_by_the_jobs_that_have_ended() {
+fn a_unit_is_reported_by_the_jobs_that_have_ended() {
     let text = "Nr.\tGestartet am\tBeendet am\tDauer\tErgebnis\n\
         1\t05.03.2024 08:10\t\t\tläuft\n\
         2\t05.03.2024 08:20\t05.03.2024 09:50\t90,0\tfertig\n\

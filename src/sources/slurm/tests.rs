@@ -1115,7 +1115,7 @@ proptest! {
     /// Promise: a job in several files of a log has the same events as in one file with every
     /// record once, whichever months it ran in.
     #[test]
-    fn a_job_in_several_files_is_told_once(
+    fn a_job_in_several_files_is_reported_once(
         jobs in prop::collection::vec(
             (
                 0_i64..300,

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_queue_is_told_with_its_rise() {
+    fn the_longest_queue_is_reported_with_its_rise() {
         let queue = |tasks: &[f64], least| {
             let tasks: Vec<Option<f64>> =
                 tasks.iter().map(|own| Some(*own).filter(|own| 0.0 <= *own)).collect();

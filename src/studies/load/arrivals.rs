@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_without_a_place_is_told_in_utc_or_from_its_start() {
+    fn a_log_without_a_place_is_reported_in_utc_or_from_its_start() {
         // 17:46:03 on Tuesday, 21 April 2009, UTC, and 27 hours later.
         let (told, rows) = told_of([1_240_335_963, 1_240_335_963 + 27 * 3600]);
         let days = [("Tuesday".to_owned(), 17), ("Wednesday".to_owned(), 20)];

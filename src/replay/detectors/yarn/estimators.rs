@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_legacy_estimate_divides_in_64_bits_what_was_told_in_32() {
+    fn the_legacy_estimate_divides_in_64_bits_what_was_reported_in_32() {
         let rules = rules_of("yarn");
         for (progress, expected) in [(0.25, 480_000), (0.3, 399_999), (0.0, 1_200_000_000)] {
             let mut memory = Memory::new(Estimator::Legacy);
