@@ -28,7 +28,8 @@ const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate des
 /// `censored` counts values that are still open at the end of the window: jobs and waits with their
 /// time up to that end, pending and running tasks with their events and attempts so far. Such a
 /// value can only grow. `at_least` names the statistics of the row that are lower bounds because of
-/// this; the others do not change, except that the variance may then grow or shrink. `--censored
+/// this, or because a part of a value lies before the window (a job that ran at time 0); the others
+/// do not change, except that the variance may then grow or shrink. `--censored
 /// exclude` leaves these values out, so short values count for more; `--what job-survival` avoids
 /// this bias.
 ///

@@ -264,6 +264,10 @@ pub(crate) fn drawings((job, ends, missing): (&JobDetail, Ends, &Missing), id: i
     sentences(job, ends) + &over_time((job, ends, missing), &id.to_string())
 }
 
+/// What a column means, at the end of a caption.
+const CUT_OFF: &str =
+    "; cut off: the CPU that the killed tasks requested for the time after their kill";
+
 /// What kill rules would have done with its tasks.
 fn condemned(job: &JobDetail) -> String {
     let mut html = String::from("<h2>What kill rules would have done with it</h2>\n");
@@ -293,13 +297,14 @@ fn condemned(job: &JobDetail) -> String {
         let header = ["rule", "threshold", "killed tasks", "already ended", "first kill"];
         let mut header = header.map(str::to_owned).to_vec();
         if let Some((unit, _)) = &saved_in {
-            header.push(format!("requested CPU saved ({unit})"));
+            header.push(format!("requested CPU cut off ({unit})"));
         }
         let rows: Vec<Vec<Cell>> = acting.iter().map(|kill| row(kill)).collect();
         let caption = format!(
             "Tasks that each rule would kill ({}); already ended: tasks that were over by then, whose kill \
-            changes nothing",
-            clock_of(job)
+            changes nothing{}",
+            clock_of(job),
+            if saved_in.is_some() { CUT_OFF } else { "" }
         );
         html.push_str(&html::table(&caption, &header, &rows));
     }
@@ -498,7 +503,7 @@ mod tests {
             condemned_tasks: 1,
             over_by_then: over,
             first_s: 5.0,
-            saved_cpu: Some(7200.0),
+            saved_cpu: Some(9000.0),
         };
         let job = |over| JobDetail {
             finished_attempts: 9,
@@ -514,7 +519,7 @@ mod tests {
             "{html}"
         );
         let html = judged(&job(Some(0)), None, Some(&about(Some(9))));
-        assert!(html.contains("requested CPU saved (CPU-h)") && html.contains(">2<"), "{html}");
+        assert!(html.contains("requested CPU cut off (CPU-h)") && html.contains(">2.5<"), "{html}");
         assert!(!html.contains("saves nothing") && html.contains("No detector flags"), "{html}");
         assert!(!judged(&job(None), None, None).contains("detector"));
         let single = JobDetail { task_count: 1, ..job(Some(0)) };

@@ -97,8 +97,8 @@ struct Windows {
 /// A user with the part of others' like jobs that waited less, and its share of all use.
 type Compared<'a> = (f64, &'a OfUser, f64);
 
-/// Which sizes count as about the same: the first classes of sizes.
-const SIZES: &str = " (5 to 16 are alike, or 17 to 64)";
+/// Which sizes of jobs count as about the same, by two of the classes of sizes.
+const SIZES: &str = " (such as 5 to 16 tasks or processors, or 17 to 64)";
 
 impl Waits {
     /// The columns of [`Waits::cells`].
@@ -528,7 +528,7 @@ mod tests {
             <li>On average, a job of b waited longer than 25.0 % of similar jobs of others. b has 40.0 % of the CPU time; 10 of its \
             11 jobs are compared, and the median wait of all its jobs is 30 s.</li>\n<li>The two shares of a and b add up to about 100 %: \
             they may be one comparison seen from two sides, as when similar jobs in the same queue are mostly those of these \
-            two.</li>\n<li>Similar jobs are in the same partition and of about the same size (5 to 16 are alike, or 17 to 64), and 50 % would be even. 2 users \
+            two.</li>\n<li>Similar jobs are in the same partition and of about the same size (such as 5 to 16 tasks or processors, or 17 to 64), and 50 % would be even. 2 users \
             with 1.0 % of the CPU time or more and 10 such jobs or more are compared.</li>\n</ul>\n"
         );
         assert!(
@@ -546,7 +546,7 @@ mod tests {
             .said(&users, NOUNS)
             .replace("&nbsp;", " ");
         assert!(
-            by_size.contains("<li>Similar jobs are of about the same size (5 to 16 are alike, or 17 to 64), and 50 %"),
+            by_size.contains("<li>Similar jobs are of about the same size (such as 5 to 16 tasks or processors, or 17 to 64), and 50 %"),
             "{by_size}"
         );
         // b waited longer still; a has more use.

@@ -5,16 +5,20 @@
 
 /// A value and the effects of the window's edges on it, in eight bytes.
 ///
-/// The amount (whole microseconds or a count, at most 2^60 - 1) is stored above the three flags, so
+/// The amount (whole microseconds or a count, at most 2^59 - 1) is stored above the four flags, so
 /// values sort by amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value(i64);
 
 /// Whether something began before the window, continues after it, or waited and never started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "four facts that do not depend on each other")]
 pub struct Edges {
     /// Begun before the window, at time 0.
     pub is_left_censored: bool,
+    /// A part of it lies before the window: the true value is larger, or may be. Not so for a job that was
+    /// only submitted before it, and whose duration counts from its start.
+    pub is_cut_before: bool,
     /// Cut off by the window's end: the true value is larger.
     pub is_censored: bool,
     /// A wait that ended without an attempt.
@@ -22,22 +26,24 @@ pub struct Edges {
 }
 
 impl Value {
+    const CUT: i64 = 8;
     const UNSTARTED: i64 = 4;
     const LEFT: i64 = 2;
     const RIGHT: i64 = 1;
 
-    /// Packs an amount (clamped to 0 and 2^60 - 1) and its flags.
+    /// Packs an amount (clamped to 0 and 2^59 - 1) and its flags.
     pub fn new(amount: i64, edges: Edges) -> Self {
-        const LARGEST: i64 = i64::MAX >> 3;
+        const LARGEST: i64 = i64::MAX >> 4;
+        let cut = if edges.is_cut_before { Self::CUT } else { 0 };
         let unstarted = if edges.is_unstarted { Self::UNSTARTED } else { 0 };
         let left = if edges.is_left_censored { Self::LEFT } else { 0 };
         let right = if edges.is_censored { Self::RIGHT } else { 0 };
-        Self((amount.clamp(0, LARGEST) << 3) | unstarted | left | right)
+        Self((amount.clamp(0, LARGEST) << 4) | cut | unstarted | left | right)
     }
 
     /// Whole microseconds, or a count.
     pub const fn amount(self) -> i64 {
-        self.0 >> 3
+        self.0 >> 4
     }
 
     /// Whether the true value is larger.
@@ -55,9 +61,9 @@ impl Value {
         self.0 & Self::LEFT != 0
     }
 
-    /// Whether the true value is larger, or may be: it goes on after the window or began before it.
+    /// Whether the true value is larger, or may be: a part of it lies after the window or before it.
     pub const fn is_lower_bound(self) -> bool {
-        self.is_censored() || self.is_left_censored()
+        self.0 & (Self::RIGHT | Self::CUT) != 0
     }
 }
 
@@ -299,16 +305,18 @@ mod tests {
 
     #[test]
     fn flags_do_not_move_amounts() {
-        for bits in 0..8 {
-            let [is_left_censored, is_censored, is_unstarted] =
-                [1, 2, 4].map(|bit| bits & bit != 0);
-            let value = Value::new(7, Edges { is_left_censored, is_censored, is_unstarted });
+        for bits in 0..16 {
+            let [is_left_censored, is_cut_before, is_censored, is_unstarted] =
+                [1, 2, 4, 8].map(|bit| bits & bit != 0);
+            let edges = Edges { is_left_censored, is_cut_before, is_censored, is_unstarted };
+            let value = Value::new(7, edges);
+            assert_eq!(value.is_lower_bound(), is_censored || is_cut_before);
             assert_eq!(value.amount(), 7);
             assert_eq!(value.is_censored(), is_censored);
             assert_eq!(value.is_left_censored(), is_left_censored);
             assert_eq!(value.is_unstarted(), is_unstarted);
         }
-        assert_eq!(Value::new(i64::MAX, Edges::default()).amount(), i64::MAX >> 3);
+        assert_eq!(Value::new(i64::MAX, Edges::default()).amount(), i64::MAX >> 4);
     }
 
     #[test]

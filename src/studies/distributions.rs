@@ -39,8 +39,8 @@ pub struct Summary {
     pub max: Option<f64>,
     /// Censored values; the true values are larger.
     pub censored: u64,
-    /// Statistics that are lower bounds because of these, or of values that began before the window, such
-    /// as `mean,p99,max`. The variance is then no
+    /// Statistics that are lower bounds because of these, or of values of which a part lies before the
+    /// window, such as `mean,p99,max`. The variance is then no
     /// bound: it may grow or shrink.
     pub at_least: String,
     /// Waits that ended without an attempt; none for other quantities.
@@ -366,7 +366,7 @@ mod tests {
         assert_eq!(summarize("all", &low, 1.0).at_least, "mean,min,p25,median,p75,p90,p99,max");
         assert_eq!(summarize("all", &values(&[(1, false)]), 1.0).at_least, "");
         // What began before the window is larger too.
-        let left = Value::new(8, Edges { is_left_censored: true, ..Edges::default() });
+        let left = Value::new(8, Edges { is_cut_before: true, ..Edges::default() });
         let begun = Counted::from(vec![Value::new(2, Edges::default()), left]);
         assert_eq!(summarize("all", &begun, 1.0).at_least, "mean,p25,median,p75,p90,p99,max");
         assert_eq!((row.mean, row.variance), (Some(4.0), Some(6.0)));

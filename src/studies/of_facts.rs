@@ -399,6 +399,7 @@ pub fn samples(facts: &Facts, windows: Windows, what: What, split: Split) -> Sam
         for task in TaskFact::all(facts.of("q02")) {
             let begun = Edges {
                 is_left_censored: windows.has_begun_before(task.first_event_us),
+                is_cut_before: windows.has_begun_before(task.first_event_us),
                 is_censored: task.is_open,
                 is_unstarted: false,
             };

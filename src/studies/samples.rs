@@ -356,9 +356,9 @@ fn is_before(task: &TaskView<'_>, windows: Windows) -> bool {
 /// The flags of a wait, by how it ended.
 pub(super) fn edges_of(wait: Wait) -> Edges {
     Edges {
-        is_left_censored: false,
         is_censored: wait.end == WaitEnd::Open,
         is_unstarted: wait.end == WaitEnd::Ended,
+        ..Edges::default()
     }
 }
 
@@ -423,6 +423,9 @@ impl<'a> Collector<'a> {
             if let Some(duration) = job.duration_us(end_us) {
                 let edges = Edges {
                     is_left_censored: self.windows.has_begun_before(job.first_event_us),
+                    is_cut_before: job
+                        .first_schedule_us
+                        .is_some_and(|start_us| self.windows.has_begun_before(start_us)),
                     is_censored: job.is_open_at(end_us),
                     is_unstarted: false,
                 };
@@ -437,7 +440,8 @@ impl<'a> Collector<'a> {
         #[expect(clippy::iter_over_hash_type, reason = "values are sorted before they are counted")]
         for (&id, size) in sizes {
             let job = jobs.find(id).map(|position| &jobs.jobs[position]);
-            let edges = Edges { is_left_censored: size.is_before, ..Edges::default() };
+            let (is_left_censored, is_cut_before) = (size.is_before, size.is_before);
+            let edges = Edges { is_left_censored, is_cut_before, ..Edges::default() };
             self.push(job, size.priority, Value::new(size.tasks, edges));
         }
     }
@@ -447,6 +451,7 @@ impl<'a> Collector<'a> {
         let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let begun = Edges {
             is_left_censored: is_before(task, self.windows),
+            is_cut_before: is_before(task, self.windows),
             is_censored: task.is_open(self.windows.task_end_us),
             is_unstarted: false,
         };
@@ -471,7 +476,8 @@ impl<'a> Collector<'a> {
     fn estimates(&mut self, task: &TaskView<'_>, begun: Edges) {
         for attempt in task.attempts {
             let Some(requested_us) = attempt.requested_us else { continue };
-            let edges = Edges { is_censored: attempt.is_open(), ..begun };
+            let is_cut_before = self.windows.has_begun_before(attempt.start_us);
+            let edges = Edges { is_censored: attempt.is_open(), is_cut_before, ..begun };
             let requested_us = i128::from(requested_us);
             let run = i128::from(attempt.run_us()) * BILLION;
             // Rounded to the nearest.

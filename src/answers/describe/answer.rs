@@ -64,8 +64,6 @@ pub struct DescribedRow {
     pub at_least: Option<String>,
     /// Values that were cut off by the window's end.
     pub censored: Option<u64>,
-    /// Values that began before the window.
-    pub left_censored: Option<u64>,
     /// Waits that ended before any attempt.
     pub ended_waiting: Option<u64>,
     /// Time since the start, s.
@@ -95,10 +93,15 @@ impl DescribedRow {
         Some(if is_largest { Rarely::Longest(p99) } else { Rarely::AtLeast(p99) })
     }
 
-    /// Whether the median may be larger because some values had not ended.
-    fn median_may_grow(&self) -> bool {
+    /// Whether a value of it may be larger.
+    fn is_lower_bound(&self, value: &str) -> bool {
         let mut names = self.at_least.iter().flat_map(|names| names.split(','));
-        names.any(|name| name == "median")
+        names.any(|name| name == value)
+    }
+
+    /// Whether the median may be larger because some values had not ended or began before the window.
+    fn median_may_grow(&self) -> bool {
+        self.is_lower_bound("median")
     }
 
     /// What half of the values are, with the median in words: `at most 5 s`, or `5 s or more` if it
@@ -131,28 +134,19 @@ impl DescribedRow {
     }
 }
 
-/// `; 12 had not ended and count with the time seen so far`, then those that began before the window;
-/// empty if no value is censored.
+/// `; 12 had not ended and count with the time seen so far`; empty if no value is censored.
 fn open(row: &DescribedRow, what: &str) -> String {
     let open = row.censored.filter(|open| 0 < *open);
-    let open = open.map_or_else(String::new, |open| {
+    open.map_or_else(String::new, |open| {
         format!("; {} {what} and count with the time seen so far", grouped(open))
-    });
-    open + &before(row, "from its start")
-}
-
-/// `; 3,986 began before the window and count from its start`; empty for none.
-fn before(row: &DescribedRow, from: &str) -> String {
-    let begun = row.left_censored.filter(|begun| 0 < *begun);
-    begun.map_or_else(String::new, |begun| {
-        format!("; {} began before the window and count {from}", grouped(begun))
     })
 }
 
-/// `at least ` if some values may still grow.
+/// `at least ` if some values may be larger.
 fn at_least(row: &DescribedRow) -> &'static str {
-    let some = |count: Option<u64>| count.is_some_and(|count| 0 < count);
-    if some(row.censored) || some(row.left_censored) { "at least " } else { "" }
+    let is_open = row.censored.is_some_and(|open| 0 < open);
+    // The mean is one, if any value is.
+    if is_open || row.is_lower_bound("mean") { "at least " } else { "" }
 }
 
 /// `. Of these, 568,531 were started; 39,701 ended before any attempt and 8,429 still wait, and count
@@ -270,8 +264,7 @@ impl DescribeAnswer {
         let open = row.censored.filter(|open| 0 < *open).map_or_else(String::new, |open| {
             format!("; {} had not ended and count with what is known so far", grouped(open))
         });
-        let begun = before(&row, "with what it shows of them");
-        Some(format!("{said}{few}; the most is {least}{most}{open}{begun}"))
+        Some(format!("{said}{few}; the most is {least}{most}{open}"))
     }
 
     /// The share of all values at or below a round amount; `None` if it is not known.

@@ -259,22 +259,20 @@ impl MachinesAnswer {
         let ran = self.ran.as_ref()?;
         let of = |end: &str| ran.rows.iter().find(|row| row.ended == end && 0 < row.attempts);
         let evicted = of("evicted")?;
-        let killed = of("killed").map_or_else(String::new, |killed| {
-            let count = grouped(killed.attempts);
+        let held = |own: &OfEnd| {
             format!(
-                ", and {count} killed, which had held {} {}",
-                six_digits(killed.cpu_s),
-                self.unit
+                "{}, which had held {} {} of requested CPU, {}",
+                counted(own.attempts, "attempt"),
+                six_digits(own.cpu_s),
+                self.unit,
+                if own.attempts == 1 { "was" } else { "were" }
             )
-        });
+        };
+        let killed =
+            of("killed").map_or_else(String::new, |own| format!(", and {} killed", held(&own)));
         Some(format!(
-            ". In the time for which tasks are loaded, {} evicted with their machine, until when they had held {} {} of requested CPU{killed}",
-            match evicted.attempts {
-                1 => "1 attempt was".to_owned(),
-                some => format!("{} attempts were", grouped(some)),
-            },
-            six_digits(evicted.cpu_s),
-            self.unit
+            ". In the time for which tasks are loaded, {} evicted with their machine{killed}",
+            held(&evicted)
         ))
     }
 }
@@ -364,9 +362,9 @@ mod tests {
             lasted from 16 min to 17.5 min. At most 213 were away at once, 25 d 00:00 after the start of the \
             trace. 13 times at least 3 machines left together, each within 1 s of the one before: at \
             most 22 within 4 s, 16 d 12:00 after the start of the trace; 243 times two did, in part by \
-            chance. In the time for which tasks are loaded, 2,249 attempts were evicted with \
-            their machine, until when they had held 2,497,895 NCU-s of requested CPU, and 606 killed, which had held \
-            1,931,224 NCU-s."
+            chance. In the time for which tasks are loaded, 2,249 attempts, which had held 2,497,895 NCU-s of \
+            requested CPU, were evicted with their machine, and 606 attempts, which had held 1,931,224 NCU-s of \
+            requested CPU, were killed."
         );
         assert!(!MachinesAnswer::default().sentence().contains("together"));
         let of = |large, count, machines| {

@@ -368,12 +368,11 @@ fn right(rule: &Score) -> String {
 /// That the jobs of which a rule is most certain finish far more often than it says, with how many
 /// they are; `None` if it is about right, or there are few.
 fn too_sure(rule: &Score) -> Option<String> {
-    let top = rule.calibration.iter().rfind(|bin| 0 < bin.jobs)?;
+    let top = rule.calibration.iter().rfind(|bin| SURE_JOBS <= bin.jobs)?;
     let (mean, share) = (top.chance_mean?, top.not_finished_share?);
-    (SURE_JOBS <= top.jobs && share <= mean - TOO_SURE).then(|| {
+    (SURE <= mean && share <= mean - TOO_SURE).then(|| {
         format!(
-            "It is too sure of some: {} of the {} to which it gives the highest chances ({} on average) did not \
-            finish",
+            "It is too sure of some: of the {1} with a chance of {2} on average, only {0} did not finish",
             percent(share),
             counted(top.jobs, "job"),
             percent(mean)
@@ -381,8 +380,9 @@ fn too_sure(rule: &Score) -> Option<String> {
     })
 }
 
-/// The fewest jobs, and the least difference, from which a rule is called too sure.
+/// The fewest jobs, the least chance and the least difference from which a rule is called too sure.
 const SURE_JOBS: u64 = 20;
+const SURE: f64 = 0.5;
 const TOO_SURE: f64 = 0.25;
 
 /// A rule in words, with its name: `` logistic regression (`logistic`) ``.
@@ -524,10 +524,10 @@ mod tests {
         };
         assert_eq!(
             of(37, 0.027).unwrap(),
-            "It is too sure of some: 2.7 % of the 37 jobs to which it gives the highest chances (95.0 % on \
-            average) did not finish"
+            "It is too sure of some: of the 37 jobs with a chance of 95.0 % on average, only 2.7 % did not finish"
         );
-        assert_eq!([of(19, 0.0), of(37, 0.75)], [None, None]);
+        assert!(of(19, 0.0).unwrap().contains("of the 200 jobs with a chance of 55.0 %"));
+        assert_eq!([of(19, 0.4), of(37, 0.75)], [None, None]);
     }
 
     #[test]

@@ -221,8 +221,9 @@ impl Verified {
         let named = self.count(table, "machines").saturating_sub(unnamed);
         let row = if 0 < unnamed && 0 < named {
             format!(
-                ". In `{table}`, {} without a name stands for them all, next to the {} that the log names",
+                ". In `{table}`, {} without a name {} for them all, next to the {} that the log names",
                 counted(unnamed, "row"),
+                if unnamed == 1 { "stands" } else { "stand" },
                 counted(named, "machine")
             )
         } else {

@@ -65,7 +65,7 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     said.push_str(&confined.unwrap_or_default());
     // The first sentence may have the numbers of jobs.
     let jobs = if later.is_some() { None } else { jobs(answer, best) };
-    let rest = [pooled, only_lost(pair), settled(answer, pair, is_settled), even(pair)];
+    let rest = [pooled, lost_more(pair), settled(answer, pair, is_settled), even(pair)];
     let more = more + &rest.into_iter().flatten().collect::<String>();
     let record = recorded(answer).map(|said| format!(". {said}"));
     let weak = record.as_ref().map(|said| format!("{said}; {}", left_out(answer)));
@@ -140,8 +140,7 @@ fn compared(pair: [&Replayed; 2], is_settled: bool) -> Compared {
         Some(lower) => (Some(lower), list(&of(others, Change::Lower))),
         None => (list(&of(others, Change::Lower)), None),
     };
-    let of_all = if lost_more(pair).is_some() { None } else { of_all_jobs(pair) };
-    let higher = [list(&higher), of_all];
+    let higher = [list(&higher), of_all_jobs(pair)];
     let higher = higher.into_iter().flatten().collect::<Vec<String>>();
     let higher = (!higher.is_empty()).then(|| higher.join(" and "));
     let is_worse_in_part = lower.is_some() && higher.is_some();
@@ -213,7 +212,7 @@ fn later(answer: &ReplayAnswer, pair: [&Replayed; 2]) -> Option<String> {
         return Some(format!("; it ends more jobs later ({later}) than sooner ({sooner})"));
     }
     let jobs = counted(answer.history?.jobs, "job");
-    let rises = of_all_jobs(pair).is_some() && lost_more(pair).is_none();
+    let rises = of_all_jobs(pair).is_some();
     (0 < hurt && rises).then(|| format!("; {later} of {jobs} end later, {sooner} sooner"))
 }
 
@@ -342,29 +341,25 @@ fn of_all_jobs(pair: [&Replayed; 2]) -> Option<String> {
     Some(format!("{rising} over all jobs, with those that the end of the window cuts"))
 }
 
-/// The part of a rise of all responses from which lost running time explains it.
+/// The part of a rise of all responses from which lost running time may explain it.
 const EXPLAINED: f64 = 0.5;
 
-/// The running time that was lost with machines under both policies, s, if that explains why the responses of
-/// all jobs rise: which tasks a machine takes with it is chance.
+/// That more running time was lost with machines, as a further sentence, if the responses of all jobs rise and
+/// it may explain why: tasks that a departing machine takes with it start again.
 #[expect(clippy::cast_precision_loss, reason = "a count of jobs")]
-fn lost_more([best, first]: [&Replayed; 2]) -> Option<[f64; 2]> {
-    let [own, other] = [best, first].map(|row| row.metrics.job_response_s);
+fn lost_more(pair: [&Replayed; 2]) -> Option<String> {
+    of_all_jobs(pair)?;
+    let [own, other] = pair.map(|row| row.metrics.job_response_s);
     let (own, other) = own.zip(other)?;
     let rise_s = own.mean * own.count as f64 - other.mean * other.count as f64;
-    let lost_s = [best, first].map(|row| row.metrics.lost.time_s);
-    (0.0 < rise_s && EXPLAINED * rise_s <= lost_s[0] - lost_s[1]).then_some(lost_s)
-}
-
-/// That the responses of all jobs rise only since more running time was lost with machines, as a further
-/// sentence; `None` if they do not, or for another reason.
-fn only_lost(pair: [&Replayed; 2]) -> Option<String> {
-    let (lost_s, rising) = lost_more(pair).zip(of_all_jobs(pair))?;
-    let [own, first] = lost_s.map(|lost_s| three_digits(lost_s / 3600.0));
-    Some(format!(
-        ". It raises {rising}, but more running time was lost with machines that left ({own} task-h instead of \
-        {first} task-h), and which tasks ran there is chance"
-    ))
+    let lost_s = pair.map(|row| row.metrics.lost.time_s);
+    (0.0 < rise_s && EXPLAINED * rise_s <= lost_s[0] - lost_s[1]).then(|| {
+        let [own, first] = lost_s.map(|lost_s| three_digits(lost_s / 3600.0));
+        format!(
+            ". More running time was lost with machines that left ({own} task-h instead of {first} task-h), which may \
+            explain that: it depends on which tasks ran there"
+        )
+    })
 }
 
 /// Why no policy can differ.

@@ -155,7 +155,7 @@ impl<'a> Pod<'a> {
             last.submit_us = before_us.filter(|_| begun.is_none());
             if let Some(kind) = kind {
                 let (end_us, remark) = self.end_us()?;
-                last.end = end_us.map(|end_us| (end_us, kind));
+                last.end_with(kind, end_us, scheduled_us.or(self.created_us()?));
                 last.remarks.extend(remark);
             }
             last.reason = last.end.and(phase_reason.map(str::to_owned).or(last.reason));
@@ -203,19 +203,20 @@ impl<'a> Pod<'a> {
         }
     }
 
-    /// Its end: that of its last container, else its deletion, its last change, or its start; with a
-    /// remark. A node that evicts a pod may leave nothing of its status but the reason and the start.
+    /// Its end: that of its last container, else its deletion, else its last change; with a remark. `None`
+    /// if it shows none: a node that evicts a pod may leave nothing of its status but the reason and the
+    /// start.
     fn end_us(self) -> Result<(Option<i64>, Option<&'static str>), Fault> {
         let container_us = self.container_end_us()?;
         if let Some(end_us) = container_us.or(self.0.time("/metadata/deletionTimestamp")?) {
             return Ok((Some(end_us), None));
         }
         let changed = self.0.last_time("/status/conditions", "/lastTransitionTime")?;
-        if changed.is_some() {
-            return Ok((changed, Some("no end of a container: the pod's last change is used")));
-        }
-        let begun_us = self.scheduled_us()?.or(self.created_us()?);
-        Ok((begun_us, Some("ended, but no end time: when it started, so that no time is charged")))
+        let remark = match changed {
+            None => "ended, but no end time: when it started, so that no time is charged",
+            Some(_) => "no end of a container: the pod's last change is used",
+        };
+        Ok((changed, Some(remark)))
     }
 
     /// Whether no later snapshot can add anything to it.

@@ -493,6 +493,23 @@ fn events_beside_pods_tell_what_pods_do_not() {
     let killed = [event("a", "1", "Scheduled", 5), event("a", "1", "Killing", 70)];
     check(&[running("a", "1")], &killed, "0 SUBMIT, 5 SCHEDULE, 70 KILL");
     check(&[running("a", "")], &killed, "0 SUBMIT, 5 SCHEDULE, 70 KILL");
+    // An event has the time of an end of which the pod shows only the reason.
+    let mut bare = running("a", "1");
+    bare["status"] = json!({"phase": "Failed", "reason": "Evicted", "startTime": at(5)});
+    let evicted = [event("a", "1", "Scheduled", 5), event("a", "1", "Evicted", 70)];
+    check(std::slice::from_ref(&bare), &evicted, "0 SUBMIT, 5 SCHEDULE, 70 EVICT");
+    check(std::slice::from_ref(&bare), &[], "0 SUBMIT, 5 SCHEDULE, 5 EVICT");
+    // Earlier snapshots show its attempts, of which the last was open.
+    let mut again = running("a", "1");
+    let runs = json!({"restartCount": 1, "state": {"running": {"startedAt": at(50)}},
+        "lastState": {"terminated": ended(6, 40, 2, "Error")}});
+    again["status"]["containerStatuses"] = json!([runs]);
+    again["metadata"]["resourceVersion"] = json!("1");
+    bare["metadata"]["resourceVersion"] = json!("2");
+    let expected =
+        "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 50 SCHEDULE, 50 EVICT; job 0 SUBMIT, 5 SCHEDULE, 50 EVICT";
+    check(&[again.clone(), bare.clone()], &[], expected);
+    check(&[bare, again], &[], expected);
     // A pod that waited has started since.
     let waits = pod("a", json!({"phase": "Pending", "conditions": []}));
     check(std::slice::from_ref(&waits), &killed, "0 SUBMIT, 5 SCHEDULE, 70 KILL");

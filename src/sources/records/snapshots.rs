@@ -20,6 +20,8 @@ pub(in crate::sources) struct Attempt {
     pub submit_us: Option<i64>,
     pub start_us: Option<i64>,
     pub end: Option<(i64, i32)>,
+    /// Whether the time of its end is not known, so that it is that of its start.
+    pub is_end_unknown: bool,
     pub reason: Option<String>,
     pub exit_code: Option<String>,
     /// Remarks about it.
@@ -53,6 +55,19 @@ impl Attempt {
         }
     }
 
+    /// Ends it. If the time is not known, it ends when it started, or was submitted, or else at another
+    /// time.
+    pub(in crate::sources) fn end_with(
+        &mut self,
+        kind: i32,
+        at_us: Option<i64>,
+        or_us: Option<i64>,
+    ) {
+        self.is_end_unknown = at_us.is_none();
+        let begun_us = self.start_us.or(self.submit_us).or(or_us);
+        self.end = at_us.or(begun_us).zip(Some(kind));
+    }
+
     /// Its sort key among the attempts of a task.
     fn order(&self) -> (Option<i64>, Option<i64>, bool) {
         let (at_us, has_begun) = self.place();
@@ -75,7 +90,8 @@ impl Attempt {
     /// Takes the start and the end from an earlier snapshot, if it has none.
     fn keep(&mut self, early: Self) {
         self.start_us = self.start_us.or(early.start_us);
-        if self.end.is_none() && early.end.is_some() {
+        let knows_end = |one: &Self| one.end.is_some() && !one.is_end_unknown;
+        if !knows_end(self) && knows_end(&early) {
             *self = Self { start_us: self.start_us, submit_us: self.submit_us, ..early };
         }
     }
@@ -83,14 +99,14 @@ impl Attempt {
     /// Adds the start and the end that other lines report. Times before the submit belong to
     /// another attempt.
     pub(in crate::sources) fn close(&mut self, asked_us: Option<i64>, learned: Self) {
-        if self.end.is_some() {
+        if self.end.is_some() && !self.is_end_unknown {
             return;
         }
         let start_us = learned.start_us.filter(|&start_us| asked_us <= Some(start_us));
         self.start_us = self.start_us.or(start_us);
         let begun_us = self.start_us.or(asked_us);
-        self.end = learned.end.filter(|end| begun_us <= Some(end.0));
-        if self.end.is_some() {
+        if let Some(end) = learned.end.filter(|end| begun_us <= Some(end.0)) {
+            (self.end, self.is_end_unknown) = (Some(end), false);
             self.reason = learned.reason;
             self.remarks.clear();
         }
@@ -112,6 +128,12 @@ pub(in crate::sources) fn joined(
         }
         return all;
     }
+    if let [last] = all.as_slice()
+        && last.number.is_none()
+        && last.is_end_unknown
+    {
+        return ended(early, last);
+    }
     all.extend(early);
     all.sort_by_key(Attempt::order);
     all.dedup_by(|next, first| {
@@ -122,6 +144,18 @@ pub(in crate::sources) fn joined(
         is_same
     });
     all
+}
+
+/// The attempts of earlier snapshots, of which the last ends as a later snapshot says without a time: if
+/// it was open, when it started.
+fn ended(mut early: Vec<Attempt>, last: &Attempt) -> Vec<Attempt> {
+    early.sort_by_key(Attempt::order);
+    if let Some(open) = early.last_mut().filter(|open| open.end.is_none()) {
+        open.end = open.start_us.or(open.submit_us).zip(last.end.map(|end| end.1));
+        open.is_end_unknown = true;
+        (open.reason, open.remarks) = (last.reason.clone(), last.remarks.clone());
+    }
+    early
 }
 
 /// The attempts before the first that snapshots show, as one that begins when the thing got its place:

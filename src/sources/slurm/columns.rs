@@ -104,7 +104,8 @@ impl Layout {
     /// Checks that the state and the times of attempts are given or can be derived.
     fn check(&self) -> Result<(), String> {
         let has_any = |columns: &[Col]| columns.iter().any(|&column| self.has(column));
-        let has_cpus = has_any(&[Col::NCpus, Col::AllocCpus, Col::AllocTres, Col::ReqCpus]);
+        let of_cpus = [Col::NCpus, Col::AllocCpus, Col::AllocTres, Col::ReqCpus, Col::ReqTres];
+        let has_cpus = has_any(&of_cpus);
         let is_of_cpus = has_any(&[Col::CpuTimeRaw, Col::CpuTime]);
         let has_run = has_any(&[Col::Elapsed, Col::ElapsedRaw]) || is_of_cpus && has_cpus;
         let waits_of_cpus = [Col::ResvCpuRaw, Col::PlannedCpuRaw, Col::ResvCpu, Col::PlannedCpu];
@@ -114,6 +115,7 @@ impl Layout {
         let missing = match (self.has(Col::Start), self.has(Col::End)) {
             _ if !self.has(Col::State) => "State",
             (true, true) => return Ok(()),
+            (false, false) if !has_left && has_any(&waits_of_cpus) => "AllocCPUS (or Start)",
             (false, false) if !has_left => "Start",
             _ if has_run => return Ok(()),
             _ if is_of_cpus => "AllocCPUS (or Elapsed)",
@@ -155,10 +157,9 @@ fn is_aligned(line: &[u8]) -> bool {
 pub(in crate::sources) fn seen_as(text: &[u8]) -> bool {
     let line = first_line(text);
     if let Some((separator, columns)) = header_of(line) {
-        let is_times = |column: &Col| {
-            matches!(column, Col::Start | Col::End | Col::Submit | Col::Elapsed | Col::ElapsedRaw)
-        };
-        let has_times = columns.iter().flatten().any(is_times);
+        let times =
+            [Col::Start, Col::End, Col::Submit, Col::Eligible, Col::Elapsed, Col::ElapsedRaw];
+        let has_times = columns.iter().flatten().any(|column| times.contains(column));
         // With `|`, an export without a state or without times is recognised, so that the error
         // names the missing column; with other separators it may be any table, such as one with
         // `job_id` and `cpus`.

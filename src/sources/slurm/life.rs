@@ -35,7 +35,7 @@ pub(super) const STATES: &States = &[
 ];
 
 /// The times of a row; missing ones are derived. A job that ended at an unknown time counts as
-/// running, unless it ended in the queue: then it ends when it was submitted.
+/// running, unless it ended in the queue: then it ends after the wait, or else when it was submitted.
 pub(super) fn life(
     row: &Row<'_>,
     fate: &mut Fate,
@@ -59,9 +59,8 @@ pub(super) fn life(
     all.fill((may_begin, fate.end().is_some()), remarks);
     let has_no_end = fate.end().is_some() && all.end_us.is_none();
     let ended_in_queue = has_no_end
-        && row.layout.has(Col::Start)
         && all.start_us.is_none()
-        && run_us.unwrap_or(0) == 0
+        && (run_us == Some(0) || run_us.is_none() && row.layout.has(Col::Start))
         && *fate != Fate::Ended(EventType::Finish);
     if has_no_end && !ended_in_queue {
         *fate = Fate::Running;
@@ -123,7 +122,8 @@ fn per_cpu(row: &Row<'_>, column: Col, cpus: Option<i32>) -> Result<Option<i64>,
     let seconds_us = whole(raw).and_then(|seconds| seconds.checked_mul(MICROS_PER_SECOND));
     let sum_us =
         seconds_us.or_else(|| span_us(raw)).ok_or((column.name(), RejectReason::BadValue))?;
-    Ok(cpus.map(|cpus| sum_us / i64::from(cpus)))
+    // Nothing is nothing for any number of processors, of which such a job has 0.
+    Ok(if sum_us == 0 { Some(0) } else { cpus.map(|cpus| sum_us / i64::from(cpus)) })
 }
 
 /// How long a job waited since it became eligible, µs.

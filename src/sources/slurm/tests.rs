@@ -310,6 +310,19 @@ fn starts_and_ends_in_the_queue_follow_from_the_wait() {
             vec![in_queue],
         ),
         (
+            "JobID|State|Submit|Planned|ElapsedRaw|NCPUS",
+            format!("7|CANCELLED by 5|{at_10}||0|1"),
+            "10 SUBMIT, 10 KILL",
+            vec![in_queue],
+        ),
+        // A job that had no processors used no time of them.
+        (
+            "JobID|State|Submit|Planned|CPUTimeRAW|AllocCPUS|ReqCPUS",
+            format!("7|CANCELLED by 5|{at_10}|00:00:08|0|0|2"),
+            "10 SUBMIT, 18 KILL",
+            vec!["ended before a start: no SCHEDULE", end, run, left],
+        ),
+        (
             "JobID|State|Submit|Start|ElapsedRaw|Planned|NCPUS",
             format!("7|CANCELLED by 5|{at_10}|None|0|00:00:08|1"),
             "10 SUBMIT, 18 KILL",
@@ -331,7 +344,7 @@ fn an_export_that_says_too_little_is_refused_by_column() {
         ("JobID|State|End|CPUTime", "AllocCPUS (or Elapsed)"),
         ("JobID|State|Submit|Planned", "End (or Elapsed)"),
         ("JobID|State|Submit|Elapsed", "Start"),
-        ("JobID|State|Submit|Elapsed|ResvCPU", "Start"),
+        ("JobID|State|Submit|Elapsed|ResvCPU", "AllocCPUS (or Start)"),
         // What `sacct --parsable2` prints without `--format`.
         ("JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode", "Start"),
     ] {
