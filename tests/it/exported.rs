@@ -227,7 +227,7 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
     let all = json["answer"]["suggestions"]["came_when_free"].to_string();
     assert!(all.contains("tardy") && all.contains("early"), "{all}");
     let quality = page("quality");
-    assert!(quality.contains("complete only from 2024-01-11 00:00:00 on"), "{quality}");
+    assert!(quality.contains("No study is complete before 2024-01-11 00:00:00: "), "{quality}");
     let missing = "<h3>Jobs that ended earlier are missing</h3><p>No job ended before 2024-01-11";
     assert!(quality.contains(missing), "{quality}");
     assert!(!quality.contains(">whole<") && !quality.contains("no part of them is missing"));

@@ -309,7 +309,7 @@ fn an_analysis_of_a_log_has_the_page_of_months() {
     let page = std::fs::read_to_string(place.path("found/report/months.html")).unwrap();
     assert!(page.contains(
         "<p class=\"answer\">Account physics requested <span title=\"57,600 processor-s\">16 processor-h</span>.</p>\n\
-         <ul class=\"more\">\n<li>That is from 2024-01-31 to 2024-02-01 (2 h).</li>\n<li>Half of the jobs that \
+         <ul class=\"more\">\n<li>The log spans 2024-01-31 to 2024-02-01 (2 h).</li>\n<li>Half of the jobs that \
          started had waited for at most 0 s, and 95&nbsp;% for at most 0 s.</li>"
     ));
     let found: Value =
