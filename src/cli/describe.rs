@@ -29,8 +29,8 @@ const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate des
 /// time up to that end, pending and running tasks with their events and attempts so far. Such a
 /// value can only grow. `at_least` names the statistics of the row that are lower bounds because of
 /// this, or because a part of a value lies before the window (a job that ran at time 0); the others
-/// do not change, except that the variance may then grow or shrink. `--censored
-/// exclude` leaves these values out, so short values count for more; `--what job-survival` avoids
+/// do not change, except that the variance may then grow or shrink. `--censored exclude` leaves the
+/// values out that are still open, so short values count for more; `--what job-survival` avoids
 /// this bias.
 ///
 /// A wait is the time from the first SUBMIT of a task to the first SCHEDULE after it. A task that

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::facts::events::Event;
-use crate::facts::jobs;
+use crate::facts::jobs::{self, Job};
 use crate::facts::window::Windows;
 use crate::studies::named::Named;
 
@@ -50,6 +50,14 @@ impl Classes {
                 "finished", "failed", "killed", "evicted", "lost", "pending", "running", "unknown",
             ],
         }
+    }
+
+    /// The outcome of a job, as a position in [`Self::outcomes`].
+    pub(crate) fn of_job(self, job: &Job) -> usize {
+        usize::from(match self {
+            Self::Sequence => job.by_sequence,
+            Self::Terminal => job.by_terminal,
+        })
     }
 
     /// The event sequence of an outcome.

@@ -238,12 +238,7 @@ impl Split {
         if let (OutcomeOf::Task, Some(own_end)) = (self.of, own_end) {
             return usize::from(own_end);
         }
-        job.map_or(self.classes.outcomes().len(), |job| {
-            usize::from(match self.classes {
-                Classes::Sequence => job.by_sequence,
-                Classes::Terminal => job.by_terminal,
-            })
-        })
+        job.map_or(self.classes.outcomes().len(), |job| self.classes.of_job(job))
     }
 
     fn group(self, job: Option<&Job>, jobs: &Jobs, priority: Option<i32>) -> Group {

@@ -9,7 +9,7 @@ use crate::digits::grouped;
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::events::Histories;
-use crate::facts::jobs::{SEQUENCE_OUTCOMES, TERMINAL_OUTCOMES, by_terminal};
+use crate::facts::jobs::{TERMINAL_OUTCOMES, by_terminal};
 use crate::facts::query::{Query, Settings};
 use crate::facts::tables::SqlEngine;
 use crate::facts::window::Windows;
@@ -37,20 +37,28 @@ pub fn classification(
         counter.add(&facts.single(), classes, by.window(windows));
         return Ok(counter.finish(classes));
     }
+    let counted = of_buckets(lake, by, |bucket| match engine {
+        None => by_fold(lake, windows, bucket, by, classes),
+        Some(_) => by_query(lake, windows, bucket, by, classes),
+    });
+    Ok(counted?.finish(classes))
+}
+
+/// The counts of all buckets, from those of each.
+fn of_buckets(
+    lake: &Lake,
+    by: By,
+    count: impl Fn(u32) -> Result<Counter, FactError> + Sync,
+) -> Result<Counter> {
     let rows = lake.expect_rows(&[by.table()]);
-    let counters: Result<Vec<Counter>, FactError> = (0..lake.bucket_count())
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|bucket| {
-            let counter = match engine {
-                None => by_fold(lake, windows, bucket, by, classes),
-                Some(_) => by_query(lake, windows, bucket, by, classes),
-            }?;
-            lake.step(rows)?;
-            Ok(counter)
-        })
-        .collect();
-    Ok(counters?.into_iter().fold(Counter::default(), Counter::merge).finish(classes))
+    let count = |bucket: u32| {
+        let counter = count(bucket)?;
+        lake.step(rows)?;
+        Ok(counter)
+    };
+    let counters: Result<Vec<Counter>, FactError> =
+        (0..lake.bucket_count()).into_par_iter().with_max_len(1).map(count).collect();
+    Ok(counters?.into_iter().fold(Counter::default(), Counter::merge))
 }
 
 /// The bar of an outcome, with its count and share.
@@ -67,15 +75,7 @@ pub(super) fn bar(label: String, outcome: &str, count: u64, share: f64) -> Bar {
 
 /// Counts the tasks of a lake as [`tasks_of`] does.
 pub(super) fn count_tasks(lake: &Lake, windows: Windows, classes: Classes) -> Result<Counter> {
-    let rows = lake.expect_rows(&[By::Task.table()]);
-    let count = |number: u32| {
-        let counter = tasks_of(&Bucket::of(lake, number, windows), classes)?;
-        lake.step(rows)?;
-        Ok(counter)
-    };
-    let counters: Result<Vec<Counter>, FactError> =
-        (0..lake.bucket_count()).into_par_iter().with_max_len(1).map(count).collect();
-    Ok(counters?.into_iter().fold(Counter::default(), Counter::merge))
+    of_buckets(lake, By::Task, |number| tasks_of(&Bucket::of(lake, number, windows), classes))
 }
 
 /// Counts the tasks of a bucket, and those that finished by the outcome of their job.
@@ -86,11 +86,7 @@ pub(crate) fn tasks_of(bucket: &Bucket<'_>, classes: Classes) -> Result<Counter,
         counter.add_events(task.events, classes, window);
         let end = TERMINAL_OUTCOMES[usize::from(by_terminal(task.events))];
         if let Some(job) = jobs.find(task.job_id).filter(|_| end == "finished") {
-            let job = &jobs.jobs[job];
-            counter.add_finished(match classes {
-                Classes::Sequence => SEQUENCE_OUTCOMES[usize::from(job.by_sequence)],
-                Classes::Terminal => TERMINAL_OUTCOMES[usize::from(job.by_terminal)],
-            });
+            counter.add_finished(classes.outcomes()[classes.of_job(&jobs.jobs[job])]);
         }
     });
     Ok(counter)

@@ -76,7 +76,10 @@ fn doubts(answer: &SweepAnswer, lead: &Choice, row: &SweepRow) -> Vec<String> {
     let rule = killing(answer, lead);
     let tested = tested.map(|share| {
         let share = percent(share);
-        format!("of the saving of the rule chosen on earlier jobs, {rule}, only {share} is on jobs by which a rule could be chosen or tested")
+        format!(
+            "of the saving of the rule chosen on earlier jobs, {rule}, only {share} is on jobs by which a rule \
+            could be chosen or tested"
+        )
     });
     tested.into_iter().chain(evictions(answer, &lead.train.rule)).collect()
 }

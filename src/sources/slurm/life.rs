@@ -140,9 +140,10 @@ fn wait_us(row: &Row<'_>, cpus: &Cpus) -> Result<Option<i64>, Fault> {
 /// wait.
 fn left_queue(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i64>, Fault> {
     let Some(wait_us) = wait_us(row, cpus)? else { return Ok(None) };
+    // `submit` reads the submit too, and counts what is to be said of it.
     let since_us = match row.time(Col::Eligible, remarks)? {
         Some(eligible_us) => Some(eligible_us),
-        None => row.time(Col::Submit, remarks)?,
+        None => row.time(Col::Submit, &mut Remarks::default())?,
     };
     Ok(since_us.and_then(|since_us| since_us.checked_add(wait_us)))
 }

@@ -1046,6 +1046,18 @@ fn an_end_that_comes_twice_is_the_one_after_the_start() {
 }
 
 #[test]
+fn a_submit_that_comes_twice_is_counted_once_where_the_start_is_derived() {
+    let Ok(zone) = "Europe/Berlin".parse() else { return };
+    let text = "JobID|State|Submit|Planned|ElapsedRaw|NCPUS\n\
+        7|COMPLETED|2023-10-29T02:10:00|00:10:00|600|1\n";
+    let rows = parsed_in(Some(zone), Source::Slurm, Table::TaskEvents, text);
+    let [submit, start, end] = [1_698_538_200, 1_698_538_800, 1_698_539_400];
+    assert_eq!(rows.history(), format!("{submit} SUBMIT, {start} SCHEDULE, {end} FINISH"));
+    let first = "ambiguous local times (the clock was set back): the first is taken";
+    assert_eq!(rows.notes.remarks[first], 1);
+}
+
+#[test]
 fn an_array_in_one_record_is_counted() {
     let header = "JobID|JobIDRaw|State|Submit|Start|End|NCPUS";
     let line = "123_[4-9]|123|PENDING|2024-01-01T00:00:00|Unknown|Unknown|1";

@@ -108,7 +108,8 @@ impl Predictor {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Last => {
-                "as the last ended job of the same user and job name (`logical_job_name`); finishes if there is none"
+                "as the last ended job of the same user and job name (`logical_job_name`); finishes if \
+                there is none"
             }
             Self::LastOrRate => {
                 "like `last`; without such a job as the last ended job of the user, then the share of \
@@ -116,8 +117,8 @@ impl Predictor {
             }
             Self::LastOfUser => "as the last ended job of the same user; finishes if there is none",
             Self::Rate { .. } => {
-                "the share of ended jobs of the same user and job name (`logical_job_name`) that did not finish, recent \
-                ones counting more; with few such jobs, closer to the share of the user and of all jobs"
+                "the share of ended jobs of the same user and job name (`logical_job_name`) that did not \
+                finish, recent ones counting more; with few such jobs, closer to the share of the user and of all jobs"
             }
             Self::Class => {
                 "the share of ended jobs of the same scheduling class that did not finish"
