@@ -9,8 +9,8 @@ use std::path::Path;
 use serde_json::json;
 
 use super::experiments::{experiment_of, set_seed_and_runs};
-use super::study;
-use super::{ReproduceArgs, StudyName, lake_of, mandai_of};
+use super::tables::{lake_of, mandai_of};
+use super::{ReproduceArgs, StudyName, study};
 use crate::cli::console;
 use crate::cli::shown;
 use jobfate::answers::reproduce::experiments::study_of;
@@ -23,7 +23,7 @@ use jobfate::lake::Lake;
 use jobfate::results::store::Origin;
 use jobfate::schema::Source;
 
-/// A study, or the reason why it cannot run here.
+/// A study, or the reason why it cannot run with these inputs.
 type Ran = Result<Study, String>;
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
@@ -51,7 +51,7 @@ fn row(study: StudyName, tally: Result<Tally, String>) -> Row {
     Row { study: study.answer(), paper: study.paper(), tally }
 }
 
-/// Runs the studies in turn, and announces each.
+/// Runs the studies one after the other, and announces each.
 fn run_each(args: &ReproduceArgs, out: Option<&Path>) -> Result<Vec<Row>> {
     if args.trace.is_some() {
         lake_of(args)?;

@@ -1,11 +1,9 @@
 //! `jobfate reproduce tan | asahara | cui`: published experiments run again.
 //!
-//! In: a study, its parameters, seed and runs. Out: every claim of the paper with its number, ours,
-//! the interval of the test and the verdict; the curves and the parameters as further tables; each
-//! figure as a chart, with the paper's values as marks. A claim that is not reproduced is an
-//! answer, not a failure.
-
-use clap::Args;
+//! In: a study, its parameters, seed and runs. Out: every claim of the paper with its number, our
+//! number, the interval of the test and the verdict. The curves and the parameters are further
+//! tables. Each figure is a chart in which the paper's values are marks. A claim that is not
+//! reproduced is a valid answer, not a failure.
 
 use super::study::{self, pairs_of, varied_of};
 use super::{ReproduceArgs, StudyName};
@@ -17,25 +15,6 @@ use jobfate::answers::reproduce::varied;
 use jobfate::claims::headline;
 use jobfate::faults::{Result, Usage};
 use jobfate::replay::experiments::{Experiment, Figure, asahara, cui, tan};
-
-/// Parameters of an experiment.
-#[derive(Args, Clone, Debug, Default)]
-pub(crate) struct ParameterArgs {
-    /// Set a parameter of an experiment; can be repeated
-    ///
-    /// The parameters, their values and their origin (given by the paper, open, or fitted to one of
-    /// its numbers) are printed with every result, for example `--set period_s=70`.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-
-    /// Run an experiment for several values of a parameter
-    ///
-    /// `KEY=VALUE,VALUE,...`, for example `--vary period_s=10,30,70,100`. A second table and a chart
-    /// show how each claim depends on it, `NAME-varied.csv` in --out. Given twice, for two
-    /// parameters of an experiment, it runs every pair of values; maps show where each claim holds.
-    #[arg(long, value_name = "KEY=VALUE,...")]
-    pub vary: Vec<String>,
-}
 
 /// Runs an experiment of a study, and shows it.
 pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
@@ -71,7 +50,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     study::give(&study, varied.as_ref(), files, Some(&args.answer.form()))
 }
 
-/// The experiment with the paper's settings, as far as it gives them.
+/// The experiment with the settings that the paper gives.
 pub(crate) fn experiment_of(study: StudyName) -> Experiment {
     match study {
         StudyName::Tan => Experiment::Tan(tan::Settings::default()),
@@ -97,7 +76,7 @@ pub(crate) fn set_seed_and_runs(experiment: &mut Experiment, args: &ReproduceArg
     Ok(())
 }
 
-/// The values of `--vary`, each with its experiment.
+/// The parameter of `--vary`, and its values, each with its experiment.
 type Variants = (String, Vec<(String, Experiment)>);
 
 fn variants_of(args: &ReproduceArgs, experiment: &Experiment) -> Result<Option<Variants>> {

@@ -1,9 +1,9 @@
-//! `jobfate reproduce ota`: the study of 2009 compared with ours.
+//! `jobfate reproduce ota`: the study of 2009 compared with our results.
 //!
-//! In: a lake of any log, a span of days and the users in the figures. Out: the worked examples,
-//! computed; figures 3 and 4 for the span; and the patterns of these figures as sentences, each
-//! with whether it holds. The paper chose its week of Grid'5000 at random and does not name it, so
-//! its figures are not compared with ours.
+//! In: a lake of any log, a span of days and the users in the figures. Out: the worked examples as
+//! computed here, figures 3 and 4 for the span, and the patterns of these figures as sentences.
+//! Each sentence says whether its pattern holds. The paper chose its week of Grid'5000 at random
+//! and does not name it, so its figures are not compared with ours.
 
 use crate::cli::reproduce::ReproduceArgs;
 use crate::cli::reproduce::study::{self, pairs_of, varied_of};

@@ -22,7 +22,7 @@ pub(crate) fn pairs_of(args: &ReproduceArgs) -> Result<Vec<(&str, &str)>, Usage>
     pairs.map(|pair| pair.split_once('=').ok_or_else(|| bad(pair))).collect()
 }
 
-/// Key and values of `--vary`.
+/// The key and the values of `--vary`.
 pub(crate) fn varied_of(args: &ReproduceArgs) -> Result<Option<(&str, Vec<&str>)>, Usage> {
     let varied = match args.parameters.vary.as_slice() {
         [] => return Ok(None),

@@ -64,7 +64,7 @@ pub(super) fn form(portal: &Portal, reader: &Reader, pairs: &Pairs, wrong: &[Wro
     }
 }
 
-/// Whether a folded field has a value or a mistake: then it is shown.
+/// Whether a folded field has a value or a mistake, so that it must be shown.
 fn is_filled(names: &[&str], pairs: &Pairs, wrong: &[Wrong]) -> bool {
     names.iter().any(|name| pairs.get(name).is_some() || said(wrong, name).is_some())
 }
@@ -115,7 +115,7 @@ fn entitlement(pairs: &Pairs, wrong: &[Wrong]) -> Markup {
     }
 }
 
-/// The built-in indices by what they say, in the order of their list.
+/// The built-in indices by group, in the order of their list.
 fn index_groups() -> Vec<(&'static str, Vec<BuiltIn>)> {
     let mut groups: Vec<(&str, Vec<BuiltIn>)> = Vec::new();
     for index in BuiltIn::ALL {

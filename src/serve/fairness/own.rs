@@ -152,7 +152,7 @@ pub(in crate::serve) fn read(
 /// Makes the index, given its name.
 type Named = Box<dyn FnOnce(&str) -> Custom>;
 
-/// The name, checked, since it is used in texts, file names and charts.
+/// The name. It is checked, because it is used in texts, file names and charts.
 pub(in crate::serve) fn name(pairs: &Pairs) -> Result<&str, Wrong> {
     let name = pairs.get(NAME).map(str::trim).ok_or_else(|| Wrong::of(NAME, "enter a name"))?;
     if NAME_MAX < name.chars().count() {
@@ -166,7 +166,8 @@ pub(in crate::serve) fn name(pairs: &Pairs) -> Result<&str, Wrong> {
     Ok(name)
 }
 
-/// The seconds of a parameter in seconds that is written as a length, `7d` or `12h`.
+/// The value, in seconds, of a parameter in seconds that is written as a length, such as `7d` or
+/// `12h`.
 pub(super) fn seconds_of(parameter: &str, text: &str) -> Option<f64> {
     let has_unit = text.ends_with(['d', 'h', 'm', 's']);
     let length = text.parse::<Length>().ok().filter(|_| has_unit && parameter.ends_with("_s"))?;

@@ -117,7 +117,7 @@ pub(in crate::serve) fn submit(portal: &Portal, reader: &Reader, sent: &Pairs) -
     }
 }
 
-/// That an index is saved, and what can be done with it.
+/// The message that an index is saved, and what the user can do with it.
 fn is_saved(saved: &Saved) -> Markup {
     html! {
         p class="kept" role="status" {
@@ -127,7 +127,7 @@ fn is_saved(saved: &Saved) -> Markup {
     }
 }
 
-/// Adds a field to an address with only clusters, which would show an empty form.
+/// Adds a field to an address that has only clusters; otherwise the page would show an empty form.
 fn with_something(page: &str) -> String {
     let query = page.split_once('?').map_or("", |(_, query)| query);
     let pairs = Pairs::read(query).unwrap_or_default();

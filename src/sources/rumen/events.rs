@@ -12,8 +12,7 @@ use super::super::fields::NAME_MAX;
 use super::super::records::turns::{Attempt, Timed, in_turn};
 use super::super::records::{FAIL, FINISH, Fault, KILL, Remarks, SCHEDULE, SUBMIT};
 use super::super::reject::RejectReason;
-use super::tasks::{List, LoggedAttempt, LoggedTask};
-use super::unescaped;
+use super::tasks::{List, LoggedAttempt, LoggedTask, unescaped};
 
 /// A job without its tasks; times are milliseconds, -1 or 0 if they are missing.
 #[derive(Debug, Deserialize)]

@@ -15,6 +15,11 @@ use super::super::reject::RejectReason;
 /// The most attempts of a task; Hadoop stops after a few.
 const ATTEMPTS_MAX: usize = 10_000;
 
+/// Removes the backslashes that Hadoop's history puts before dots.
+pub(super) fn unescaped(name: &str) -> String {
+    name.replace('\\', "")
+}
+
 /// A list of tasks in a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum List {

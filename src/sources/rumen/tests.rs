@@ -94,8 +94,8 @@ fn attempts_follow_one_another() {
 }
 
 proptest! {
-    /// Promise: the attempts of a task follow one another, the one that finishes first is whole and
-    /// decides its outcome, and every attempt is there or counted.
+    /// Promise: the attempts of a task follow one another. The one that finishes first is whole and
+    /// decides its outcome. Every attempt is there or counted.
     #[test]
     fn drawn_attempts_follow_one_another_and_the_first_to_finish_decides(
         drawn in prop::collection::vec((3_i64..40, 1_i64..20, 0..3_usize), 1..7),
@@ -123,7 +123,7 @@ proptest! {
         let finishing = drawn.iter().filter(|own| own.2 == 0).map(|own| own.0 + own.1).min();
         let finishes: Vec<i64> = events.iter().filter(|event| event.1 == 4).map(|event| event.0).collect();
         prop_assert_eq!(finishes.first().copied(), finishing.map(|end| end * 1_000_000));
-        // It ran as long as one of those that finished then.
+        // The finished attempt has the length of a drawn attempt that finished at that time.
         if let Some(place) = events.iter().position(|event| event.1 == 4) {
             let length = (events[place].0 - events[place - 1].0) / 1_000_000;
             let is_of = |own: &(i64, i64, usize)| {
@@ -146,7 +146,7 @@ fn a_task_that_was_killed_has_not_finished() {
         let rows = parsed(Source::Rumen, Table::TaskEvents, &job(2, &task, ""));
         assert_eq!(listed(&rows)[1..], *expected);
     }
-    // What still runs goes on after what has failed.
+    // An attempt that still runs goes on after one that has failed.
     let open = [attempt(0, 3000, 6000, "FAILED"), attempt(1, 4000, -1, "RUNNING")].join(",");
     let rows = parsed(Source::Rumen, Table::TaskEvents, &job(2, &task(0, &open), ""));
     assert_eq!(listed(&rows)[1..], ["0 3000000 1 0 1", "0 4000000 3 0 1", "0 4000000 1 1 2"]);

@@ -12,7 +12,7 @@ use super::super::part::{HandOut, PartParser};
 use super::super::reject::{Reject, RejectReason, reject_text};
 use super::super::rows::{Cell, RowBlock};
 use super::super::{SourceError, SourceErrorKind};
-use super::unescaped;
+use super::tasks::unescaped;
 use crate::schema::row_id;
 
 /// The largest topology, bytes; ten thousand hosts take a tenth of it.

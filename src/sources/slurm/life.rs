@@ -6,8 +6,7 @@ use super::super::records::states::{Fate, States};
 use super::super::records::times::{AttemptTimes, Times};
 use super::super::records::{Fault, Remarks};
 use super::super::reject::RejectReason;
-use super::Row;
-use super::columns::Col;
+use super::columns::{Col, Row};
 use super::values::Cpus;
 use crate::schema::EventType;
 use crate::units::MICROS_PER_SECOND;
@@ -35,7 +34,8 @@ pub(super) const STATES: &States = &[
 ];
 
 /// The times of a row; missing ones are derived. A job that ended at an unknown time counts as
-/// running, unless it ended in the queue: then it ends after the wait, or else when it was submitted.
+/// running, unless it ended in the queue: then it ends after the wait, or else when it was
+/// submitted.
 pub(super) fn life(
     row: &Row<'_>,
     fate: &mut Fate,
@@ -86,7 +86,7 @@ pub(super) fn life(
     Ok(all.of_attempt(fate.end(), remarks))
 }
 
-/// Whether a job that has ended was never given a machine.
+/// Whether a job that has ended never got a machine.
 fn has_not_run(row: &Row<'_>, fate: Fate, run_us: Option<i64>) -> bool {
     if run_us != Some(0) || fate.end().is_none() {
         return false;
@@ -113,7 +113,8 @@ fn run_us(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i6
     Ok(run_us)
 }
 
-/// A sum over the processors in seconds, or as a span such as `1-02:00:00`, as the time of each, µs.
+/// Reads a sum over the processors, in seconds or as a span such as `1-02:00:00`. Returns the time
+/// of each processor, µs.
 fn per_cpu(row: &Row<'_>, column: Col, cpus: Option<i32>) -> Result<Option<i64>, Fault> {
     let raw = row.raw(column);
     if matches!(raw, b"" | b"Unknown" | b"INVALID") {
@@ -122,7 +123,7 @@ fn per_cpu(row: &Row<'_>, column: Col, cpus: Option<i32>) -> Result<Option<i64>,
     let seconds_us = whole(raw).and_then(|seconds| seconds.checked_mul(MICROS_PER_SECOND));
     let sum_us =
         seconds_us.or_else(|| span_us(raw)).ok_or((column.name(), RejectReason::BadValue))?;
-    // Nothing is nothing for any number of processors, of which such a job has 0.
+    // A sum of 0 is 0 for any number of processors; such a job has 0 processors.
     Ok(if sum_us == 0 { Some(0) } else { cpus.map(|cpus| sum_us / i64::from(cpus)) })
 }
 
@@ -140,7 +141,7 @@ fn wait_us(row: &Row<'_>, cpus: &Cpus) -> Result<Option<i64>, Fault> {
 /// wait.
 fn left_queue(row: &Row<'_>, cpus: &Cpus, remarks: &mut Remarks) -> Result<Option<i64>, Fault> {
     let Some(wait_us) = wait_us(row, cpus)? else { return Ok(None) };
-    // `submit` reads the submit too, and counts what is to be said of it.
+    // `submit` reads the submit too, and counts the remarks about it.
     let since_us = match row.time(Col::Eligible, remarks)? {
         Some(eligible_us) => Some(eligible_us),
         None => row.time(Col::Submit, &mut Remarks::default())?,

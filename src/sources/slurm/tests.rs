@@ -187,7 +187,7 @@ fn elements_of_arrays_are_jobs_of_their_own() {
         let columns = ["job_id", "job_name", "array_job_id", "array_index", "het_job_id"];
         assert_eq!(columns.map(|column| rows.cell(column, row)), [id, name, array, index, het]);
     }
-    // An element without a number has one that is made from its name, the same in every file.
+    // An element without a number gets one that is computed from its name, the same in every file.
     let plain = "JobID|State|Start|End";
     let of = |text: &str| parsed(Source::Slurm, Table::TaskEvents, text).cell("job_id", 0);
     let times = "2024-01-01T00:00:01|2024-01-01T00:00:02";
@@ -315,7 +315,7 @@ fn starts_and_ends_in_the_queue_follow_from_the_wait() {
             "10 SUBMIT, 10 KILL",
             vec![in_queue],
         ),
-        // A job that had no processors used no time of them.
+        // A job without processors used no CPU time.
         (
             "JobID|State|Submit|Planned|CPUTimeRAW|AllocCPUS|ReqCPUS",
             format!("7|CANCELLED by 5|{at_10}|00:00:08|0|0|2"),
@@ -554,7 +554,7 @@ fn all_columns_of_old_versions_are_read() {
         ] {
             assert_eq!(rows.cell(column, 1), expected, "{version} {column}");
         }
-        // Only the CPU time that it was reserved for, and memory per CPU.
+        // Only `ResvCPURAW`, the CPU time that it was reserved for, and memory per CPU.
         let of = |name: &str, value| {
             let changed = cells.map(|cell| match cell.0 {
                 "Reserved" => ("ResvCPURAW", "32"),
@@ -585,7 +585,8 @@ fn an_attempt_that_waits_again_is_a_later_record() {
     assert_eq!(count(&[evicted, waits]), None);
     assert_eq!(count(&[waits, evicted]), None);
     assert_eq!(count(&[evicted]), Some(1));
-    // An older record of an attempt that takes no time, or none after a wait, is not another one.
+    // An older record of an attempt that takes no time, or none after a wait, is not another
+    // attempt.
     for (later, history) in [
         ("7|COMPLETED|1000|1000|1000|2", "1000 SUBMIT, 1000 SCHEDULE, 1000 FINISH"),
         ("7|PREEMPTED|1000|1500|1500|2", "1000 SUBMIT, 1500 SCHEDULE, 1500 EVICT"),
@@ -788,7 +789,7 @@ fn the_26_fields_of_xdmod_need_no_header() {
     }
 }
 
-/// Promise: a wait that is only assumed is not stored as one.
+/// Promise: an assumed wait is not stored as a wait.
 #[test]
 fn an_assumed_wait_is_no_wait() {
     let wait = |header: &str, line: &str| {
@@ -819,8 +820,8 @@ fn machines_are_those_of_the_lists_and_the_system_is_as_large_as_its_peak() {
     assert_eq!(tasks.cell("machine_id", 3), machines.cell("machine_id", 3));
 }
 
-/// Job 2 runs on into the second file, so it counts once; its 4 processors and the 40 of job 1 are in
-/// use at once, although the first file does not have job 1, and the second has 3 more later.
+/// Job 2 runs on into the second file, so it counts once. Its 4 processors and the 40 of job 1 are
+/// in use at once, although the first file does not have job 1, and the second has 3 more later.
 #[test]
 fn the_system_of_several_files_is_as_large_as_the_peak_of_all() {
     let folder = tempfile::tempdir().unwrap();
@@ -856,8 +857,8 @@ fn jobs_of_a_second_cluster_do_not_take_the_numbers_of_the_first() {
     assert!(rows.cell("job_id", 3).starts_with('-'));
 }
 
-/// Promise: the files of a folder are one log: the jobs of two clusters are kept apart in it as in
-/// one file, whichever file has which.
+/// Promise: the files of a folder are one log. The jobs of two clusters are kept apart in it as in
+/// one file, no matter which file has which jobs.
 #[test]
 fn jobs_of_a_second_cluster_keep_their_own_numbers_in_other_files() {
     let header = "JobID|Cluster|State|Submit|Start|End|User\n";
@@ -897,7 +898,8 @@ fn jobs_of_a_second_cluster_keep_their_own_numbers_in_other_files() {
     assert_eq!(found.len(), 3 * (9 + 9 + 3 + 3 + 2));
 }
 
-/// Promise: any table with a state is not taken for Slurm's, unless its columns are.
+/// Promise: a table with a state is not taken for an export of Slurm unless its columns are those
+/// of Slurm.
 #[test]
 fn a_table_of_ones_own_is_not_an_export() {
     for (header, is_export) in [
@@ -934,7 +936,7 @@ fn a_start_of_1970_is_no_start() {
     let zero = "1970-01-01T00:00:00: taken as an unknown time";
     let line = format!("7|CANCELLED|{submit}|1970-01-01T00:00:00Z|{end}|0|4");
     check_from(header, &[&line], "0 SUBMIT, 30 KILL", &[zero]);
-    // If the export is in another zone, the zero time is another hour of that day.
+    // In an export from another zone, time 0 is another hour of that day.
     let line = format!("7|FAILED|{submit}|1970-01-01T01:00:00Z|{end}|0|4");
     let early = "a start before the submit and no run time: no SCHEDULE";
     check_from(header, &[&line], "0 SUBMIT, 30 FAIL", &[early]);
@@ -1114,7 +1116,7 @@ fn cpu_time_is_of_the_processors_that_were_requested_if_no_others_are_known() {
 type DrawnJob = (i64, Vec<(i64, i64)>);
 
 /// The lines of a job in the export of a month: its attempts that ran or waited in the month, as
-/// known at its end. Empty if there are none.
+/// known at the end of the month. Empty if there are none.
 fn in_month(job: &DrawnJob, id: usize, from: i64, to: i64) -> String {
     let mut text = String::new();
     let mut at = 1000 + job.0;
@@ -1138,7 +1140,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     /// Promise: a job in several files of a log has the same events as in one file with every
-    /// record once, whichever months it ran in.
+    /// record once, no matter which months it ran in.
     #[test]
     fn a_job_in_several_files_is_reported_once(
         jobs in prop::collection::vec(
@@ -1192,8 +1194,8 @@ fn in_time(events: &[String]) -> String {
     all.join(", ")
 }
 
-/// A random instant: the time since the attempt before it, s; how long attempts that end at once
-/// waited, with their states; and the length and state of an attempt that runs.
+/// A random instant: the time since the attempt before it, s; the attempts that end at that
+/// instant, with their waits and states; and the length and state of an attempt that runs.
 type Instant = (i64, Vec<(i64, usize)>, Option<(i64, usize)>);
 
 fn instants() -> impl Strategy<Value = Vec<Instant>> {
@@ -1246,7 +1248,8 @@ proptest! {
                 left_out += 1;
                 continue;
             }
-            // With the same submit time it was submitted again only if it had ended by then.
+            // With the same submit time, it was submitted again only if the attempt before it had
+            // ended by then.
             if kept.last().is_none_or(|last| last.0 != submit || last.2 == submit) {
                 expected.push(format!("{submit} SUBMIT"));
             }
@@ -1264,9 +1267,9 @@ proptest! {
         }
     }
 
-    /// Promise: the order of the rows of a job does not matter, even if an attempt ends at the instant at
-    /// which the next is submitted or starts. (Of several that take no time at one instant, only the
-    /// order of their rows shows which was first.)
+    /// Promise: the order of the rows of a job does not matter, even if an attempt ends at the
+    /// instant at which the next is submitted or starts. (Of several that take no time at one
+    /// instant, only the order of their rows shows which was first.)
     #[test]
     fn attempts_that_touch_may_be_in_any_order(
         drawn in prop::collection::vec((0_i64..3, 0_i64..3, 1_i64..4, any::<bool>()), 1..6)

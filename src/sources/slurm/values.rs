@@ -8,8 +8,7 @@ use super::super::records::fields::{minutes_us, span_us, whole};
 use super::super::records::{Fault, Remarks};
 use super::super::reject::RejectReason;
 use super::super::rows::Cell;
-use super::Row;
-use super::columns::Col;
+use super::columns::{Col, Row};
 
 /// The processors of a job.
 pub(super) struct Cpus {
