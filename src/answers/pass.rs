@@ -1,8 +1,8 @@
 //! One pass over the buckets of a lake for several studies of an analysis.
 //!
-//! In: what the studies ask. Out: the result of each, with the same digits as if it had read the
-//! lake alone. The jobs and tasks of a bucket and their usage are read once and folded by all
-//! studies.
+//! In: the requests of the studies. Out: the result of each study, with the same digits as if it
+//! had read the lake alone. The jobs and tasks of a bucket and their usage are read once and folded
+//! by all studies.
 //!
 //! ```text
 //!  load    ─► read events, usage ─► fold          all ─► read events, usage ─┬► fold load
@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use crate::answers::classify::tasks_of;
 use crate::answers::definitions::Definitions;
 use crate::answers::spread::{Errand, Folded, Made};
-use crate::answers::work::{load_of, outcomes_of, samples_of, usage_of};
+use crate::answers::work::{counts_of, load_of, machines_of, outcomes_of, samples_of, usage_of};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::window::Windows;
@@ -24,36 +24,44 @@ use crate::fairness::gather::{Cluster, Gathering, Part, Plan};
 use crate::faults::Result;
 use crate::lake::Lake;
 use crate::schema::Table;
+use crate::studies::episodes;
 use crate::studies::fold::{Folding, Study};
 use crate::studies::load::{self, Adding};
+use crate::studies::machines::ran::{self, Leaving, Sums};
 use crate::studies::outcomes::{Classes, Counter};
 use crate::studies::samples::{self, Samples, Split, What};
 
 /// The most cells of usage and ends of attempts that are kept until a step takes them: about 100
-/// MB. A study with more reads the lake in its own step, when other studies are not in memory.
+/// MB. A study with more cells reads the lake in its own step, when other studies are not in
+/// memory.
 const KEPT: usize = 1_000_000;
 
-/// The most cells of load (intervals times groups) in a pass: about 10 MB for each bucket. Load
-/// with more is left to its own step, which keeps one part per thread instead of one per bucket.
+/// The most cells of load (intervals times groups) in a pass: about 10 MB for each bucket. A load
+/// with more cells is computed in its own step, which keeps one part per thread instead of one per
+/// bucket.
 const LOAD_CELLS: usize = 20_000;
 
 /// A study that takes part in the pass.
 enum Member<'a> {
     Outcomes(Box<Folding>, Option<Box<Study>>),
-    /// `None` if it is left to its own step.
+    /// `None` if its own step computes it.
     Usage(Option<Box<Gathering<'a>>>),
     Load(Box<Adding>, Option<Box<load::Part>>),
     Samples(Vec<(What, Split)>, Option<Vec<Samples>>),
     Tasks(Classes, Option<Box<Counter>>),
+    Episodes(Box<episodes::Asked>, Option<Box<episodes::Part>>),
+    Machines(Box<Leaving>, Option<Box<Sums>>),
 }
 
-/// What a bucket adds to a study.
+/// The contribution of a bucket to a study.
 enum Found {
     Outcomes(Box<Study>),
     Usage(Box<Part>),
     Load(Box<load::Part>),
     Samples(Vec<Samples>),
     Tasks(Box<Counter>),
+    Episodes(Box<episodes::Part>),
+    Machines(Box<Sums>),
 }
 
 /// Makes one pass for all studies that can share it.
@@ -69,7 +77,7 @@ pub fn pass(
     let usage: Vec<Option<(Cluster, Plan)>> = usage.collect();
     let mut members: Vec<(&'static str, Member<'_>)> = Vec::new();
     for ((name, errand), usage) in errands.iter().zip(&usage) {
-        // A study that cannot be folded or gathered is left out: its own step reports the error.
+        // A study that cannot be folded or gathered is left out; its own step reports the error.
         if let Ok(Some(asked)) = outcomes_of(errand, lake, &definitions) {
             if let Ok(folding) = Folding::of(lake, windows, asked) {
                 members.push((*name, Member::Outcomes(Box::new(folding), None)));
@@ -83,6 +91,12 @@ pub fn pass(
             if samples::require(lake, &asked).is_ok() {
                 members.push((*name, Member::Samples(asked, None)));
             }
+        } else if let Ok(Some(asked)) = counts_of(errand, lake, (windows, &definitions)) {
+            if asked.at.count() <= LOAD_CELLS {
+                members.push((*name, Member::Episodes(Box::new(asked), None)));
+            }
+        } else if let Ok(Some(leaving)) = machines_of(errand, lake, windows) {
+            members.push((*name, Member::Machines(Box::new(leaving), None)));
         } else if matches!(errand, Errand::Tasks) {
             members.push((*name, Member::Tasks(definitions.classes, None)));
         } else if let Some((cluster, plan)) = usage {
@@ -90,16 +104,16 @@ pub fn pass(
             members.push((*name, Member::Usage(gathering.ok().map(Box::new))));
         }
     }
-    // Those that read most come first, since a bucket keeps what was read for the others: load reads
-    // usage and requests, the last two look at events and attempts alone.
+    // Studies that read most come first, because a bucket keeps the data that it has read for the
+    // others. Load reads usage and requests; the last studies look only at events and attempts.
     members.sort_by_key(|(_, member)| match member {
         Member::Load(..) => 0,
         Member::Outcomes(..) | Member::Usage(_) => 1,
-        Member::Samples(..) | Member::Tasks(..) => 2,
+        Member::Samples(..) | Member::Tasks(..) | Member::Episodes(..) | Member::Machines(..) => 2,
     });
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
     let buckets: Vec<u32> = (0..lake.bucket_count()).collect();
-    // A few buckets at once, since each has usage cells of most users.
+    // Only a few buckets at a time, because each has usage cells of most users.
     for some in buckets.chunks(2 * rayon::current_num_threads()) {
         let fold = |&number: &u32| {
             let bucket = Bucket::shared(lake, number, windows);
@@ -113,7 +127,7 @@ pub fn pass(
             members.iter_mut().zip(found).for_each(|((_, member), found)| member.add(found));
         }
     }
-    let made = members.into_iter().filter_map(|(name, member)| Some((name, member.made()?)));
+    let made = members.into_iter().filter_map(|(name, member)| Some((name, member.made(lake)?)));
     Ok(Folded::of(made))
 }
 
@@ -134,10 +148,16 @@ impl Member<'_> {
                 Some(Found::Samples(samples::collect_bucket(bucket, asked)?))
             }
             Self::Tasks(classes, _) => Some(Found::Tasks(Box::new(tasks_of(bucket, *classes)?))),
+            Self::Episodes(asked, _) => {
+                let mut part = asked.nothing();
+                asked.add(&mut part, bucket)?;
+                Some(Found::Episodes(Box::new(part)))
+            }
+            Self::Machines(leaving, _) => Some(Found::Machines(Box::new(leaving.bucket(bucket)?))),
         })
     }
 
-    /// Adds what was found in a bucket, and drops usage that is too large to keep.
+    /// Adds the result of a bucket, and drops usage that is too large to keep.
     fn add(&mut self, found: Option<Found>) {
         match (self, found) {
             (Self::Outcomes(_, sum), Some(Found::Outcomes(part))) => {
@@ -161,22 +181,30 @@ impl Member<'_> {
             (Self::Tasks(_, sum), Some(Found::Tasks(part))) => {
                 *sum = Some(Box::new(joined(sum.take(), *part, Counter::merge)));
             }
+            (Self::Episodes(_, sum), Some(Found::Episodes(part))) => {
+                *sum = Some(Box::new(joined(sum.take(), *part, episodes::Part::merge)));
+            }
+            (Self::Machines(_, sum), Some(Found::Machines(part))) => {
+                *sum = Some(Box::new(joined(sum.take(), *part, ran::merge)));
+            }
             _ => {}
         }
     }
 
-    fn made(self) -> Option<Made> {
+    fn made(self, lake: &Lake) -> Option<Made> {
         Some(match self {
             Self::Outcomes(_, sum) => Made::Outcomes(sum?),
             Self::Usage(gathering) => Made::Usage(Box::new(gathering?.history())),
             Self::Load(adding, sum) => Made::Load(Box::new(adding.load(*sum?))),
             Self::Samples(_, sum) => Made::Samples(sum?),
             Self::Tasks(_, sum) => Made::Tasks(sum?),
+            Self::Episodes(asked, sum) => Made::Episodes(Box::new(asked.counts(lake, *sum?).ok()?)),
+            Self::Machines(_, sum) => Made::Machines(sum?),
         })
     }
 }
 
-/// Merges the part of one more bucket into that of the buckets so far.
+/// Merges the part of one more bucket into the part of the buckets so far.
 fn joined<T>(whole: Option<Box<T>>, part: T, merge: impl Fn(T, T) -> T) -> T {
     match whole {
         Some(whole) => merge(*whole, part),

@@ -1,4 +1,4 @@
-//! Studies spread over the workers of a cluster, each with a range of buckets.
+//! Studies that are spread over the workers of a cluster; each worker has a range of buckets.
 //!
 //! In: questions about a lake. Out: the parts that the workers computed, merged into a study. A
 //! worker runs this program and its sums are exact, so the answer has the same digits as on one
@@ -28,8 +28,10 @@ use crate::fairness::history::History;
 use crate::faults::{Failure, Result, Usage};
 use crate::lake::Lake;
 use crate::sources::hex;
+use crate::studies::episodes;
 use crate::studies::fold::{Asked, Study, fold, fold_parts};
 use crate::studies::load::Load;
+use crate::studies::machines::ran::Sums;
 use crate::studies::outcomes::Counter;
 use crate::studies::samples::Samples;
 
@@ -51,26 +53,31 @@ pub enum Errand {
     Describe(Section),
     /// The outcomes of tasks; not for workers.
     Tasks,
+    /// Counts of events over time, with their section; not for workers.
+    Episodes(Section),
+    /// The attempts that were running on machines when they left; not for workers.
+    Machines,
     /// The usage of all users.
     Usage {
         /// How it is gathered.
         plan: Plan,
         /// The name of the lake.
         name: String,
-        /// Added to its times, µs.
+        /// The shift that is added to its times, µs.
         shift_us: i64,
     },
 }
 
 impl Errand {
-    /// Whether it can share a pass over the lake: detectors need their own.
+    /// Whether the errand can share a pass over the lake. Detectors need a separate pass.
     pub const fn shares_pass(&self) -> bool {
         !matches!(self, Self::Detect(_))
     }
 
-    /// Whether the workers of a cluster can do it: the sums of the others cannot be sent.
+    /// Whether the workers of a cluster can run the errand. The sums of the other errands cannot be
+    /// sent.
     pub const fn is_for_workers(&self) -> bool {
-        !matches!(self, Self::Load(_) | Self::Describe(_) | Self::Tasks)
+        matches!(self, Self::Account(_) | Self::Sweep(..) | Self::Detect(_) | Self::Usage { .. })
     }
 }
 
@@ -132,10 +139,10 @@ pub fn ask(
     Ok(found.chunks(parts as usize).map(|parts| Parts(parts.to_vec())).collect())
 }
 
-/// The version of the encoding of parts: raise it when a type in them changes.
+/// The version of the encoding of parts. Raise it when a type in them changes.
 const LAYOUT: u32 = 2;
 
-/// The version that a worker must have: that of the program and that of the encoding.
+/// The version that a worker must have: the versions of the program and of the encoding.
 fn version() -> String {
     format!("{} (parts as of {LAYOUT})", env!("CARGO_PKG_VERSION"))
 }
@@ -152,7 +159,7 @@ fn known_by(lake: &Lake) -> String {
 }
 
 impl Question {
-    /// Asks for studies of a lake, each in so many parts.
+    /// A question for studies of a lake, each split into `parts` parts.
     pub fn of(
         lake: &Lake,
         (windows, definitions): (Windows, Definitions),
@@ -203,7 +210,7 @@ pub struct Folded(Mutex<BTreeMap<&'static str, Made>>);
 
 /// The result of a pass for one study.
 pub(super) enum Made {
-    /// The outcomes that it asks for.
+    /// The outcomes that the study needs.
     Outcomes(Box<Study>),
     /// The usage of all users.
     Usage(Box<(History, Counts)>),
@@ -213,6 +220,10 @@ pub(super) enum Made {
     Samples(Vec<Samples>),
     /// The outcomes of tasks.
     Tasks(Box<Counter>),
+    /// Counts of events over time.
+    Episodes(Box<episodes::Counts>),
+    /// The attempts that were running on machines when they left.
+    Machines(Box<Sums>),
 }
 
 impl Folded {
@@ -228,7 +239,7 @@ impl Folded {
         }
     }
 
-    /// Takes the usage that was gathered for a study, likewise.
+    /// Takes the usage that was gathered for a study; `None` as for `outcomes`.
     pub fn usage(&self, name: &str) -> Option<(History, Counts)> {
         match self.take(name)? {
             Made::Usage(usage) => Some(*usage),
@@ -236,7 +247,7 @@ impl Folded {
         }
     }
 
-    /// Takes the load that was added up for a study, likewise.
+    /// Takes the load that was added up for a study; `None` as for `outcomes`.
     pub fn load(&self, name: &str) -> Option<Load> {
         match self.take(name)? {
             Made::Load(load) => Some(*load),
@@ -244,7 +255,7 @@ impl Folded {
         }
     }
 
-    /// Takes the values of the distributions of a study, likewise.
+    /// Takes the values of the distributions of a study; `None` as for `outcomes`.
     pub fn samples(&self, name: &str) -> Option<Vec<Samples>> {
         match self.take(name)? {
             Made::Samples(samples) => Some(samples),
@@ -252,10 +263,26 @@ impl Folded {
         }
     }
 
-    /// Takes the outcomes of tasks that were counted for a study, likewise.
+    /// Takes the outcomes of tasks that were counted for a study; `None` as for `outcomes`.
     pub fn tasks(&self, name: &str) -> Option<Counter> {
         match self.take(name)? {
             Made::Tasks(counter) => Some(*counter),
+            _ => None,
+        }
+    }
+
+    /// Takes the counts of events over time that were made for a study; `None` as for `outcomes`.
+    pub fn counts(&self, name: &str) -> Option<episodes::Counts> {
+        match self.take(name)? {
+            Made::Episodes(counts) => Some(*counts),
+            _ => None,
+        }
+    }
+
+    /// Takes the attempts that were running on machines when they left; `None` as for `outcomes`.
+    pub fn machines(&self, name: &str) -> Option<Sums> {
+        match self.take(name)? {
+            Made::Machines(sums) => Some(*sums),
             _ => None,
         }
     }
@@ -265,11 +292,11 @@ impl Folded {
     }
 }
 
-/// The outcomes of a lake: merged from the parts of workers if there are any, otherwise folded
-/// here.
+/// The outcomes of a lake. They are merged from the parts of workers if there are any, otherwise
+/// folded here.
 ///
 /// # Errors
-/// Those of [`fold`], or a part cannot be read.
+/// The same errors as for [`fold`], or a part cannot be read.
 pub fn study(lake: &Lake, windows: Windows, asked: &Asked, parts: Option<&Parts>) -> Result<Study> {
     match parts {
         None => Ok(fold(lake, windows, asked)?),

@@ -1,4 +1,4 @@
-//! This program as a worker: it computes its part of an answer from a range of buckets.
+//! This program as a worker. It computes its part of an answer from a range of buckets.
 //!
 //! In: a question, and the number of a part. Out: the exact part, as bytes.
 
@@ -10,23 +10,29 @@ use crate::answers::account::AccountPlan;
 use crate::answers::definitions::Definitions;
 use crate::answers::describe::{DescribePlan, asked_of, questions};
 use crate::answers::detect::plan::{DetectAsked, prepare};
+use crate::answers::episodes::asked as asked_of_episodes;
 use crate::answers::fairness::gathered::gather_some;
 use crate::answers::load::asked as asked_of_load;
 use crate::answers::spread::{Errand, Question, worker_failed};
 use crate::answers::study::{self, plans_of};
 use crate::answers::sweep::plan::{self as sweep, SweepPlan};
 use crate::answers::words::Section;
+use crate::facts::machines::MachineEvents;
 use crate::facts::window::Windows;
 use crate::fairness::gather::{Cluster, Plan};
 use crate::faults::{Failure, Result, Usage};
 use crate::lake::Lake;
 use crate::replay::detect::walk_range;
+use crate::schema::Table;
+use crate::studies::episodes;
 use crate::studies::fold::{Asked, fold_range};
 use crate::studies::load;
+use crate::studies::machines::ran::Leaving;
+use crate::studies::machines::{end_of, fleet};
 use crate::studies::samples::{Split, What};
 
-/// Computes one part of one study. `task` numbers the parts of all studies, one study after the
-/// other.
+/// Computes one part of one study. `task` numbers the parts of all studies, first those of the
+/// first study.
 ///
 /// # Errors
 /// The lake cannot be read, or the question cannot be answered.
@@ -50,10 +56,10 @@ pub fn answer(question: &Question, task: u32) -> Result<Vec<u8>> {
     written(&walk_range::<Failure>(&lake, question.windows, &plan, buckets)?)
 }
 
-/// What an errand asks about outcomes; `None` if it is about something else.
+/// The outcomes that an errand needs; `None` if it is about something else.
 ///
 /// # Errors
-/// Its section cannot be read, or asks for what the lake does not have.
+/// Its section cannot be read, or needs data that the lake does not have.
 pub(super) fn outcomes_of(
     errand: &Errand,
     lake: &Lake,
@@ -71,17 +77,18 @@ pub(super) fn outcomes_of(
     })
 }
 
-/// The cluster whose usage an errand gathers, and how; `None` if it is about something else.
+/// The cluster whose usage an errand gathers, with the plan for it; `None` if the errand is about
+/// something else.
 pub(super) fn usage_of(errand: &Errand, lake: &Lake, windows: Windows) -> Option<(Cluster, Plan)> {
     let Errand::Usage { plan, name, shift_us } = errand else { return None };
     let (name, lake, shift_us) = (name.clone(), lake.clone(), *shift_us);
     Some((Cluster { name, lake, windows, shift_us }, *plan))
 }
 
-/// What an errand asks about load over time; `None` if it is about something else.
+/// The load over time that an errand needs; `None` if it is about something else.
 ///
 /// # Errors
-/// Its section cannot be read, or asks for what the lake does not have.
+/// Its section cannot be read, or needs data that the lake does not have.
 pub(super) fn load_of(
     errand: &Errand,
     lake: &Lake,
@@ -91,10 +98,10 @@ pub(super) fn load_of(
     Ok(Some(asked_of_load(lake, windows, &plan_of(section, definitions)?)?))
 }
 
-/// The distributions that an errand asks for; `None` if it is about something else.
+/// The distributions that an errand needs; `None` if it is about something else.
 ///
 /// # Errors
-/// Its section cannot be read, or asks for what the lake does not have.
+/// Its section cannot be read, or needs data that the lake does not have.
 pub(super) fn samples_of(
     errand: &Errand,
     lake: &Lake,
@@ -104,6 +111,37 @@ pub(super) fn samples_of(
     let plans = plans_of::<DescribePlan>("worker", section, definitions)?;
     let questions = questions(plans.iter().filter(|plan| plan.is_answered_by(lake)))?;
     Ok(Some(asked_of(lake, &questions)?))
+}
+
+/// The intervals in which an errand counts events; `None` if it is about something else.
+///
+/// # Errors
+/// Its section cannot be read, or needs data that the lake does not have.
+pub(super) fn counts_of(
+    errand: &Errand,
+    lake: &Lake,
+    (windows, definitions): (Windows, &Definitions),
+) -> Result<Option<episodes::Asked>> {
+    let Errand::Episodes(section) = errand else { return Ok(None) };
+    Ok(Some(asked_of_episodes(lake, windows, &plan_of(section, definitions)?)?))
+}
+
+/// The times at which machines left; `None` if the errand is about something else, or if the lake
+/// has no machine events.
+///
+/// # Errors
+/// The machines cannot be read.
+pub(super) fn machines_of(
+    errand: &Errand,
+    lake: &Lake,
+    windows: Windows,
+) -> Result<Option<Leaving>> {
+    if !matches!(errand, Errand::Machines) || !lake.has(Table::MachineEvents) {
+        return Ok(None);
+    }
+    let events = MachineEvents::read(lake)?;
+    let fleet = fleet(&events, end_of(&events, windows));
+    Ok(Some(Leaving::of(&fleet.outages, windows.task_end_us)))
 }
 
 fn plan_of<P: study::Plan>(section: &Section, definitions: &Definitions) -> Result<P> {

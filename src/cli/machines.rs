@@ -8,7 +8,7 @@ use jobfate::answers::machines::{KIND, MachinesPlan, SHARES, study};
 use jobfate::faults::Result;
 use jobfate::results::shares;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate machines --lake lake\n  jobfate machines --lake lake --together 60 --out results\n  jobfate machines --lake lake --format json";
 
 /// Show outages of machines, their lengths and their cost
@@ -43,6 +43,6 @@ pub(crate) struct MachinesArgs {
 }
 
 pub(crate) fn run(args: &MachinesArgs) -> Result<()> {
-    let of = |lake: &_, windows| study(lake, windows, &args.plan);
+    let of = |lake: &_, windows| study(lake, windows, &args.plan, None);
     shown::study(&KIND, &args.answer, args.attempts, of)
 }

@@ -1,7 +1,7 @@
 //! Studies that are folded in parts, as on the workers of a cluster, have the same digits as the
 //! whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jobfate::answers::account::AccountPlan;
 use jobfate::answers::classify::{By as Entity, classification};
@@ -14,6 +14,7 @@ use jobfate::answers::sweep::plan::{SweepPlan, asked};
 use jobfate::answers::sweep::{harmed_table, sweep_all};
 use jobfate::answers::words::{Section, Setting};
 use jobfate::answers::work::answer;
+use jobfate::facts::machines::MachineEvents;
 use jobfate::facts::window::Windows;
 use jobfate::fairness::gather::{Accrual, By, Cluster, Machines, Part, Plan, gather, gather_parts};
 use jobfate::fairness::history::Grid;
@@ -22,15 +23,18 @@ use jobfate::lake::Lake;
 use jobfate::replay::detect::walk::Walked;
 use jobfate::replay::detect::{DetectPlan, FlagRow, detect_walked};
 use jobfate::schema::Table;
+use jobfate::studies::episodes::count;
 use jobfate::studies::fold::fold;
 use jobfate::studies::ledger::{CpuDefinition, ledger};
 use jobfate::studies::load::{self, Intervals};
+use jobfate::studies::machines::ran::running;
+use jobfate::studies::machines::{end_of, fleet};
 use jobfate::studies::meter::Meter;
 use jobfate::studies::samples::{OutcomeOf, Split, What, collect};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
-use super::drawn::{jobs, lake};
+use super::drawn::{Job, jobs, lake};
 use super::support::Place;
 
 /// Number of random traces.
@@ -41,8 +45,8 @@ fn section(options: &[(&str, &[&str])]) -> Section {
     options.iter().map(|&(name, words)| (name.to_owned(), many(words))).collect()
 }
 
-/// The result of workers for a study in a number of parts; each part's request was written as text
-/// and parsed.
+/// The result of workers for a study in a number of parts. The request of each part was written as
+/// text and parsed.
 fn parts(lake: &Lake, windows: Windows, count: u32, errand: &Errand) -> Parts {
     let definitions = Definitions { cpu: Some(CpuDefinition::Slots), ..Definitions::default() };
     // The study is the second of two, so that the tasks of both are counted.
@@ -124,7 +128,7 @@ fn check(place: &Place, count: u32) {
     }
 }
 
-/// The outcomes of tasks and the distributions of a pass, against each of them alone.
+/// Compares the outcomes of tasks and the distributions of one pass with separate runs of each.
 fn check_descriptions(
     (lake, windows): (&Lake, Windows),
     definitions: &Definitions,
@@ -136,7 +140,7 @@ fn check_descriptions(
     assert_eq!(format!("{alone:?}"), format!("{found:?}"), "tasks");
     let plans = plans_of::<DescribePlan>("describe", of_describe, definitions).unwrap();
     assert_eq!(plans.len(), 4);
-    // A drawn trace may have no tasks, or no events of jobs: what has no rows is not asked.
+    // A random trace may have no tasks, or no events of jobs. Questions without rows are left out.
     let has_rows = |table| lake.manifest.table(table).is_some_and(|entry| 0 < entry.rows());
     let [of_jobs, of_tasks] = [Table::JobEvents, Table::TaskEvents].map(has_rows);
     let has_answer = |what| if what == What::JobDurations { of_jobs } else { of_tasks };
@@ -150,7 +154,31 @@ fn check_descriptions(
     assert_eq!(format!("{alone:?}"), format!("{found:?}"), "describe");
 }
 
-/// One pass over the lake for several studies, against each of them alone.
+/// Compares the counts of events, and the attempts on machines that left, with separate runs of
+/// each.
+fn check_events((lake, windows): (&Lake, Windows), folded: &Folded) {
+    let found = folded.counts("episodes").unwrap();
+    assert_eq!(found.asked.at.length_us, 50_000_000);
+    let alone = count(lake, windows, found.asked.clone()).unwrap();
+    assert_eq!(format!("{alone:?}"), format!("{found:?}"), "episodes");
+    let events = MachineEvents::read(lake).unwrap();
+    let outages = fleet(&events, end_of(&events, windows)).outages;
+    let [alone, found] = [None, folded.machines("machines")]
+        .map(|known| running(lake, windows, &outages, known).unwrap());
+    assert_eq!(alone, found, "machines");
+}
+
+/// The same jobs on machine 5, which alternately leaves and returns at these instants, s.
+fn with_outages(jobs: &[Job], instants: &BTreeSet<u64>) -> Place {
+    let place = lake(jobs, "job_events,task_events,task_usage");
+    let lines = instants.iter().enumerate();
+    let lines = lines.map(|(idx, at)| format!("{at}000000,5,{},p,0.5,0.5", idx % 2));
+    place.raw("machine_events/part-00000-of-00001.csv", lines.collect::<Vec<_>>().join("\n"));
+    place.ingest(&["--tables", "machine_events"]).ok();
+    place
+}
+
+/// Compares one pass over the lake for several studies with separate runs of each.
 fn check_pass(place: &Place, cpu: CpuDefinition) {
     let lake = place.lake();
     let windows = Windows::of(&lake);
@@ -158,10 +186,10 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
     let of_account = section(&[("group-by", &["user"])]);
     let of_sweep =
         section(&[("rules", &["failures", "events+failures=2"]), ("bootstrap", &["20"])]);
-    let of_load = |interval: &str, by: &str| {
-        let one = |name: &str, word: &str| (name.to_owned(), Setting::One(word.to_owned()));
-        Section::from([one("interval", interval), one("by", by)])
-    };
+    let one = |name: &str, word: &str| (name.to_owned(), Setting::One(word.to_owned()));
+    let every = |interval: &str| Section::from([one("interval", interval)]);
+    let of_load =
+        |interval: &str, by: &str| Section::from([one("interval", interval), one("by", by)]);
     let of_usage = |interval_us| Plan {
         meter: Meter::Cpu(cpu),
         accrual: Accrual::Running,
@@ -191,6 +219,8 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
         ("load", Errand::Load(of_load("9000", "user"))),
         // One part for each bucket would fill the memory.
         ("finely", Errand::Load(of_load("20", "class"))),
+        ("episodes", Errand::Episodes(every("50"))),
+        ("machines", Errand::Machines),
     ];
     let folded = pass(&lake, (windows, definitions), &errands).unwrap();
 
@@ -218,6 +248,7 @@ fn check_pass(place: &Place, cpu: CpuDefinition) {
     assert_eq!(format!("{alone:?}"), format!("{found:?}"), "load, {cpu}");
     assert!((end_us - start_us) / 20_000_000 < 20_000 || folded.load("finely").is_none());
     check_descriptions((&lake, windows), &definitions, (&folded, &of_describe));
+    check_events((&lake, windows), &folded);
     assert!(folded.outcomes("account").is_none(), "it is handed out once");
     assert!(folded.outcomes("detect").is_none(), "detectors walk by themselves");
 }
@@ -227,11 +258,12 @@ proptest! {
     #[test]
     fn a_pass_finds_what_each_study_finds_alone(
         jobs in jobs(),
+        instants in prop::collection::btree_set(0_u64..300, 1..9),
         cpu in prop::sample::select(vec![
             CpuDefinition::Measured, CpuDefinition::Requested, CpuDefinition::Slots,
         ]),
     ) {
-        check_pass(&lake(&jobs, "job_events,task_events,task_usage"), cpu);
+        check_pass(&with_outages(&jobs, &instants), cpu);
     }
 
     #[test]

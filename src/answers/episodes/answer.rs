@@ -19,16 +19,16 @@ pub struct EpisodesAnswer {
     pub interval_s: f64,
     /// The number of intervals.
     pub intervals: u64,
-    /// How many times the mean is far more.
+    /// An interval stands out if it has more than this many times the mean.
     pub times: u64,
-    /// The fewest events of an interval that stands out.
+    /// An interval stands out only if it has at least this many events.
     pub least: u64,
-    /// The largest episodes of each kind of event, in the order of their time.
+    /// The largest episodes of each kind of event, in order of time.
     pub rows: TableRows<EpisodeRow>,
     /// A row for each kind of event.
     pub kinds: TableRows<OfKind>,
-    /// The largest days of each kind of those with far more than the median day, in the order of their
-    /// time; none in results of older versions.
+    /// For each kind of event, the largest of the days with far more than the median day, in order
+    /// of time. Empty in results of older versions.
     #[serde(skip_serializing_if = "TableRows::is_empty")]
     pub days: TableRows<DayRow>,
     /// The longest queue, if it is far longer than usual.
@@ -39,7 +39,7 @@ pub struct EpisodesAnswer {
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// The reason, if there is nothing to show.
+    /// The reason if there is nothing to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
@@ -48,51 +48,51 @@ pub struct EpisodesAnswer {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct EpisodeRow {
-    /// What happened.
+    /// The kind of event.
     pub what: String,
     /// Start of its first interval, s.
     pub start_s: f64,
     /// End of its last interval, s.
     pub end_s: f64,
-    /// When the first of the events happened, s; not in results of older versions.
+    /// When the first of the events happened, s; missing in results of older versions.
     pub first_at_s: Option<f64>,
-    /// The same for the last.
+    /// When the last of the events happened, s; missing in results of older versions.
     pub last_at_s: Option<f64>,
     /// The number of events.
     pub count: u64,
-    /// How many times the mean that is.
+    /// How many times the mean this number is.
     pub times_the_mean: Option<f64>,
-    /// Of all events of the kind.
+    /// Share of all events of the kind.
     pub share: Option<f64>,
     /// Jobs with such an event.
     pub jobs: Option<u64>,
     /// The user with most of them.
     pub user: Option<String>,
-    /// Its part.
+    /// The share of the events that this user has.
     pub user_share: Option<f64>,
     /// The job with most of them.
     pub job_id: Option<i64>,
-    /// Its part.
+    /// The share of the events that this job has.
     pub job_share: Option<f64>,
     /// The most frequent reason.
     pub reason: Option<String>,
-    /// Its part.
+    /// The share of the events that have this reason.
     pub reason_share: Option<f64>,
-    /// Attempts that ended so; `None` in results of older versions.
+    /// Attempts that ended with one of these events; `None` in results of older versions.
     pub attempts: Option<u64>,
-    /// Those of them that ended within 10 s of their start.
+    /// Those of these attempts that ended within 10 s of their start.
     pub attempts_under_10s: Option<u64>,
-    /// Machines on which they ran.
+    /// Machines on which these attempts ran.
     pub machines: Option<u64>,
-    /// Events of tasks that waited.
+    /// Events of tasks that were waiting.
     pub were_waiting: Option<u64>,
-    /// Tasks that ran in the interval before, the mean.
+    /// The mean number of running tasks in the interval before.
     pub running_before: Option<f64>,
-    /// The same in the interval after.
+    /// The mean number of running tasks in the interval after.
     pub running_after: Option<f64>,
-    /// Tasks that waited in the interval before, the mean.
+    /// The mean number of waiting tasks in the interval before.
     pub waiting_before: Option<f64>,
-    /// The same in the interval after.
+    /// The mean number of waiting tasks in the interval after.
     pub waiting_after: Option<f64>,
     /// Other kinds of episodes at the same time.
     pub together_with: String,
@@ -102,23 +102,23 @@ pub struct EpisodeRow {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OfKind {
-    /// What happened.
+    /// The kind of event.
     pub what: String,
     /// The number of events.
     pub count: u64,
-    /// Intervals of episodes.
+    /// Number of intervals in episodes.
     pub intervals: u64,
-    /// Intervals for which the kind is known.
+    /// Number of intervals for which this kind of event is known.
     pub known_intervals: u64,
-    /// Episodes.
+    /// Number of episodes.
     pub episodes: u64,
-    /// Events in them.
+    /// Number of events in episodes.
     pub in_episodes: u64,
-    /// The same as a share.
+    /// Share of events in episodes.
     pub in_episodes_share: Option<f64>,
 }
 
-/// Part of an episode from which on a user, job or reason is named.
+/// A user, job or reason is named if it has at least this part of an episode.
 const NAMED: f64 = 0.5;
 
 /// The smallest change of running or waiting tasks that is reported, as a factor.
@@ -127,7 +127,7 @@ const CHANGED: f64 = 1.25;
 /// An episode with at least this part of all events of its kind is reported first.
 const LEADS: f64 = 0.05;
 
-/// The same from which on an episode is a finding about the whole log.
+/// An episode with at least this part of all events of its kind is a finding about the whole log.
 const STRIKES: f64 = 0.5;
 
 /// `5 times the mean`.
@@ -136,12 +136,12 @@ pub(super) fn times_words(times: u64) -> String {
 }
 
 impl EpisodeRow {
-    /// When it was, in words.
+    /// The time of the episode, in words.
     fn when(&self) -> String {
         when([self.start_s, self.end_s], self.first_at_s.zip(self.last_at_s))
     }
 
-    /// Who or what most of it was.
+    /// The user, job and reason that most of the events belong to, in words.
     fn who(&self) -> String {
         let most = |name: Option<String>, share: Option<f64>| {
             let share = share.filter(|share| NAMED <= *share)?;
@@ -153,7 +153,7 @@ impl EpisodeRow {
         let by = if is_submitted { "by" } else { "in tasks of" };
         let user = self.user.as_deref().map(|user| format!("{by} user {}", short(user)));
         let job = self.job_id.map(|id| format!("of job {id}"));
-        // Why jobs ended is not why they were submitted.
+        // The reason why jobs ended does not explain why they were submitted.
         let reason = self.reason.as_deref().filter(|_| !is_submitted);
         let reason = reason.map(|why| format!("in jobs that ended as {why}"));
         let of = [
@@ -165,8 +165,8 @@ impl EpisodeRow {
         if of.is_empty() { String::new() } else { format!(", {}", of.join(", ")) }
     }
 
-    /// How long the attempts had run and on how many machines, if most hardly ran or if they failed;
-    /// and that most of the tasks waited. As further clauses.
+    /// Further clauses. One says how long the attempts had run and on how many machines, if most
+    /// ran for less than 10 s or if they failed. Another says that most of the tasks were waiting.
     fn ran(&self) -> String {
         let attempts = self.attempts.unwrap_or(0);
         let machines = self.machines.filter(|machines| 0 < *machines);
@@ -193,7 +193,7 @@ impl EpisodeRow {
         format!("{ran}{waited}")
     }
 
-    /// What running and waiting tasks did, if they changed.
+    /// How the numbers of running and waiting tasks changed; `None` if they hardly changed.
     fn then(&self) -> Option<String> {
         let change = |what: &str, before: Option<f64>, after: Option<f64>| {
             let (before, after) = (before?, after?);
@@ -211,7 +211,7 @@ impl EpisodeRow {
 }
 
 impl EpisodeRow {
-    /// `22.2 %; per hour 7.88 times the mean`: its part of all events of the kind, and how many it has
+    /// `22.2 %; per hour 7.88 times the mean`: the share of all events of the kind, and the number
     /// per interval.
     fn amount(&self, interval_s: f64) -> Option<String> {
         let share = percent(self.share?);
@@ -221,20 +221,20 @@ impl EpisodeRow {
         Some(format!("{share}{}", times.unwrap_or_default()))
     }
 
-    /// Whether it has this part of all events of its kind, or more.
+    /// Whether the episode has at least this part of all events of its kind.
     fn has(&self, part: f64) -> bool {
         self.share.is_some_and(|share| part <= share)
     }
 }
 
 impl OfKind {
-    /// `31.6 % in 3 episodes`, if there are several.
+    /// `31.6 % in 3 episodes`; `None` with fewer than two episodes.
     fn in_all(&self) -> Option<String> {
         let share = self.in_episodes_share.filter(|_| 1 < self.episodes)?;
         Some(format!("{} in {}", percent(share), counted(self.episodes, "episode")))
     }
 
-    /// Its largest episode in a sentence that begins with the kind.
+    /// A sentence about the largest episode of this kind; it begins with the name of the kind.
     fn line(&self, largest: &EpisodeRow, interval_s: f64) -> Option<String> {
         let in_all = self.in_all().map_or_else(String::new, |all| format!("; in all, {all}"));
         Some(format!(
@@ -249,7 +249,8 @@ impl OfKind {
         ))
     }
 
-    /// The same as the first sentences, with what the cluster did.
+    /// The first sentences about the largest episode of this kind, which also say what the cluster
+    /// did.
     fn lead(&self, largest: &EpisodeRow, interval_s: f64) -> Option<String> {
         let (noun, of) = nouns(self);
         let then = largest.then().map_or_else(String::new, |said| format!("; {said}"));
@@ -276,8 +277,9 @@ impl OfKind {
 }
 
 impl EpisodesAnswer {
-    /// The sentences: of the largest episodes of each kind the one that is most of its kind, bad ends
-    /// before submissions, and one sentence for each other kind.
+    /// All sentences. The first ones are about the largest episode of one kind: an episode with at
+    /// least half of all events of its kind comes first, then bad ends come before submissions,
+    /// then the largest share decides. One sentence follows for each other kind.
     pub(crate) fn sentence(&self) -> Option<String> {
         let kinds: Vec<OfKind> = self.kinds.iter().filter(|kind| 0 < kind.episodes).collect();
         if kinds.is_empty() {
@@ -313,12 +315,13 @@ impl EpisodesAnswer {
         day_lines(&days).into_iter().chain(self.queue.as_ref().map(LongQueue::line))
     }
 
-    /// The sentences if an episode has half of all events of its kind or more.
+    /// The sentences, but only if an episode has half of all events of its kind or more.
     pub(crate) fn striking(&self) -> Option<String> {
         self.rows.iter().any(|row| row.has(STRIKES)).then(|| self.sentence()).flatten()
     }
 
-    /// What the names of ends mean that count less where attempts are counted.
+    /// The meanings of names. An end can count more events than attempts that ended in this way.
+    /// The name of a day is explained, too.
     pub(super) fn names(&self) -> Vec<(String, String)> {
         let ends = [What::Failed, What::Killed, What::Evicted, What::Lost].map(What::name);
         let there = self.kinds.iter().map(|kind| kind.what);
@@ -331,7 +334,7 @@ impl EpisodesAnswer {
         names.into_iter().chain(days).collect()
     }
 
-    /// That no interval has far more than usual.
+    /// The sentence that no interval stands out.
     fn nothing_stands_out(&self) -> String {
         let known = self.kinds.iter().map(|kind| kind.known_intervals).max();
         let only = match self.kinds.iter().collect::<Vec<_>>().as_slice() {
@@ -355,12 +358,12 @@ fn largest<'a>(rows: &'a [EpisodeRow], what: &str) -> Option<&'a EpisodeRow> {
     first_most(rows.iter().filter(|row| row.what == what), |row| row.count)
 }
 
-/// The first of those with the most.
+/// The first of the values with the largest number.
 fn first_most<'a, T>(all: impl Iterator<Item = &'a T>, most: fn(&T) -> u64) -> Option<&'a T> {
     all.reduce(|best, next| if most(best) < most(next) { next } else { best })
 }
 
-/// What an event of a kind is, and of what.
+/// The noun for an event of this kind, and the words for what it happens to.
 fn nouns(kind: &OfKind) -> (&'static str, &'static str) {
     let what = What::ALL.into_iter().find(|what| what.name() == kind.what);
     match what {

@@ -15,10 +15,11 @@ use crate::results::missing::Missing;
 use crate::studies::episodes::{Counts, Episode, What};
 use crate::units::micros_to_seconds;
 
-/// The most points of a line: longer logs have the highest of several intervals in each.
+/// The most points of a line. In longer logs, a point is the highest of several intervals.
 const POINTS_MAX: usize = 400;
 
-/// The intervals that are drawn: those of tasks if these are known for less than half of the log.
+/// The intervals that are drawn. If tasks are known for less than half of the log, only those
+/// intervals are drawn.
 fn drawn(counts: &Counts) -> Range<usize> {
     let known = |idx: &usize| counts.running[*idx].is_some();
     let count = counts.asked.at.count();
@@ -29,8 +30,9 @@ fn drawn(counts: &Counts) -> Range<usize> {
     }
 }
 
-/// The chart of the time for which tasks are known, if anything happened or ran; if that is a small
-/// part of the log, also one of the whole log with the kinds of events that are known outside of it.
+/// The charts. The first one shows the time for which tasks are known, if anything happened or ran.
+/// If that is a small part of the log, a second one shows the whole log, with the kinds of events
+/// that are known outside of that part.
 pub(super) fn all(found: &Seen) -> Vec<(String, Chart)> {
     let counts = &found.counts;
     let whole = 0..counts.asked.at.count();
@@ -64,11 +66,11 @@ pub(super) fn all(found: &Seen) -> Vec<(String, Chart)> {
     charts
 }
 
-/// Some intervals on an axis of time.
+/// A range of intervals on a time axis.
 struct Drawing<'a> {
     found: &'a Seen,
     range: Range<usize>,
-    /// The highest of so many neighbouring intervals is a point.
+    /// Number of neighbouring intervals per point; the point has the highest of them.
     each: usize,
     /// The instant at which the axis begins, s of the trace clock.
     since_s: f64,
@@ -77,8 +79,9 @@ struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    /// The axis begins with the clock of the trace, as in other charts; with what is drawn if the log
-    /// has dates, or if what is drawn would be a small part at its right end.
+    /// Usually the axis begins with the clock of the trace, as in other charts. It begins with the
+    /// drawn intervals if the log has dates, or if these intervals would be a small part at the
+    /// right end.
     fn of(found: &'a Seen, range: Range<usize>) -> Self {
         let at = &found.counts.asked.at;
         let start_s = micros_to_seconds(at.start_of(range.start));
@@ -94,7 +97,8 @@ impl<'a> Drawing<'a> {
         (micros_to_seconds(us) - self.since_s) / 86_400.0
     }
 
-    /// The highest of neighbouring intervals; a last point closes the line where it ends.
+    /// A line through the highest of neighbouring intervals. A last point extends the line to its
+    /// end.
     fn line(&self, values: &dyn Fn(usize) -> Option<f64>, tone: Tone) -> Line {
         let at = &self.found.counts.asked.at;
         let stretches = self.range.clone().step_by(self.each);
@@ -117,7 +121,7 @@ impl<'a> Drawing<'a> {
         let events = &counts.events[what as usize];
         let known = |idx: usize| counts.knows(what, idx);
         let curve = self.line(&|idx| known(idx).then(|| events[idx] as f64), tone(what));
-        // At the height of the line, which is that of the highest interval.
+        // A ring is at the height of the line, which is the highest interval.
         let peak = |first: usize, last: usize| {
             let highest = (first..=last).max_by_key(|idx| (events[*idx], usize::MAX - idx))?;
             let place = highest.checked_sub(self.range.start)?;
@@ -177,7 +181,7 @@ impl<'a> Drawing<'a> {
         missing.over_time(chart, self.since_s, per)
     }
 
-    /// How many episodes of these kinds are drawn, and what one is.
+    /// The number of episodes of these kinds in the chart, and the definition of an episode.
     fn caption(&self, kinds: &[What]) -> String {
         let (found, range) = (self.found, &self.range);
         let rule = &found.plan;
@@ -234,7 +238,7 @@ fn episodes_of(found: &Seen, what: What) -> impl Iterator<Item = &Episode> {
     found.shown.iter().map(|(one, _)| one).filter(move |one| one.what == what)
 }
 
-/// What is counted, for an axis below a title that says what happened.
+/// The noun for the axis; the title above it says what happened.
 const fn noun(what: What) -> &'static str {
     match what {
         What::Submitted => "jobs",
@@ -246,7 +250,7 @@ const fn noun(what: What) -> &'static str {
     }
 }
 
-/// The colour of an end is that of the outcome.
+/// The colour of an end is the colour of its outcome.
 fn tone(what: What) -> Tone {
     match what {
         What::Submitted => Tone::Ink,

@@ -18,15 +18,15 @@ use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::results::store::{Answer, Files};
 use crate::schema::Table;
-use crate::studies::episodes::{Asked, Days, Episode, Queue, What, Who, count, who};
+use crate::studies::episodes::{Asked, Counts, Days, Episode, Queue, What, Who, count, who};
 use crate::studies::first_end::FirstEnd;
 use crate::units::micros_to_seconds;
 
-/// What is said if no event of any kind is known.
+/// The message if no event of any kind is known.
 const NOTHING: &str = "No submission, failure, kill, eviction or loss of a task and no departure of a \
     machine is known.";
 
-/// Most intervals: about 100 MB per thread.
+/// The most intervals; they take about 100 MB per thread.
 const INTERVALS_MAX: usize = 1_000_000;
 
 /// The episodes of a lake, with their table.
@@ -42,11 +42,23 @@ pub struct Episodes {
 /// # Errors
 /// There is no `task_events`, there are too many intervals, or a table cannot be read.
 pub fn episodes(lake: &Lake, windows: Windows, plan: &EpisodesPlan) -> Result<Episodes> {
+    let asked = asked(lake, windows, plan)?;
+    found(lake, windows, plan, count(lake, windows, asked)?)
+}
+
+/// The intervals in which events are counted.
+///
+/// # Errors
+/// The same errors as for [`episodes`].
+pub(in crate::answers) fn asked(
+    lake: &Lake,
+    windows: Windows,
+    plan: &EpisodesPlan,
+) -> Result<Asked> {
     plan.check()?;
     lake.require(Table::TaskEvents)?;
-    let length = plan.length(lake, windows);
-    let plan = &EpisodesPlan { interval: Some(length), ..plan.clone() };
     let first_end = FirstEnd::of(lake, windows)?;
+    let length = plan.length(lake, windows);
     let asked = Asked::of(lake, windows, length.micros(), first_end.as_ref())?;
     if INTERVALS_MAX < asked.at.count() {
         let text = format!(
@@ -55,7 +67,18 @@ pub fn episodes(lake: &Lake, windows: Windows, plan: &EpisodesPlan) -> Result<Ep
         );
         return Err(Usage(text).into());
     }
-    let counts = count(lake, windows, asked)?;
+    Ok(asked)
+}
+
+/// Finds the episodes of counted events.
+pub(super) fn found(
+    lake: &Lake,
+    windows: Windows,
+    plan: &EpisodesPlan,
+    counts: Counts,
+) -> Result<Episodes> {
+    let plan = &EpisodesPlan { interval: Some(plan.length(lake, windows)), ..plan.clone() };
+    let first_end = FirstEnd::of(lake, windows)?;
     let all = What::ALL.map(|what| plan.rule().episodes(&counts, what));
     let days = What::ALL.map(|what| Days::of(&counts, what, plan.rule()));
     let waits = assumed_waits(lake, WaitsOf::Attempts(counts.attempts));
@@ -90,14 +113,14 @@ pub fn episodes(lake: &Lake, windows: Windows, plan: &EpisodesPlan) -> Result<Ep
     Ok(Episodes { seen, assumed: waits.map(|waits| waits.note), table })
 }
 
-/// The largest episodes of each kind, in the order of their time.
+/// The largest episodes of each kind, in order of time.
 fn chosen<'a>(all: impl Iterator<Item = &'a [Episode]>, most: usize) -> Vec<Episode> {
     let mut chosen: Vec<Episode> = all.flat_map(|episodes| largest(episodes, most)).collect();
     chosen.sort_by_key(|one| (one.first, one.what as usize));
     chosen
 }
 
-/// The episodes with most events; of several with as many, the first.
+/// The episodes with most events. Of episodes with equally many, the first ones are taken.
 fn largest(all: &[Episode], most: usize) -> Vec<Episode> {
     let mut sorted = all.to_vec();
     sorted.sort_by_key(|one| (std::cmp::Reverse(one.count), one.first));

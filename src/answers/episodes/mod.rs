@@ -1,7 +1,8 @@
 //! The answer of `episodes`: what happened when.
 //!
-//! In: a lake, the length of intervals, and when one stands out. Out: a row per episode, with who or
-//! what most of it was and what the cluster did before and after; and the counts of every interval.
+//! In: a lake, the length of intervals, and the rule for an interval that stands out. Out: a row
+//! per episode, and the counts of every interval. A row has the user, job and reason with most of
+//! the events, and what the cluster did before and after.
 
 mod answer;
 mod charts;
@@ -18,6 +19,7 @@ use crate::results::shares::{Share, share};
 use crate::schema::{STARTS, Table};
 
 pub use answer::{EpisodeRow, EpisodesAnswer, OfKind};
+pub(super) use found::asked;
 pub use found::{Episodes, episodes};
 pub use plan::EpisodesPlan;
 pub(crate) use step::STEP;

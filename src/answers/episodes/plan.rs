@@ -1,4 +1,4 @@
-//! What is asked of the episodes of a lake.
+//! The plan of `episodes`.
 
 use serde::{Deserialize, Serialize};
 
@@ -65,10 +65,10 @@ impl Plan for EpisodesPlan {
     }
 }
 
-/// The most times the mean.
+/// The largest value of `--times`.
 const TIMES_MAX: u64 = 1_000_000;
 
-/// Logs of tasks over at most this time have short intervals by default, µs.
+/// Logs whose tasks span at most this time have short intervals by default, µs.
 const SHORT_US: i64 = 3 * 86_400 * MICROS_PER_SECOND;
 
 impl EpisodesPlan {

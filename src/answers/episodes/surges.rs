@@ -1,5 +1,5 @@
-//! Days with far more than usual, and the longest queue: as they are stored and read back, and their
-//! sentences.
+//! Days with far more events than usual, and the longest queue: as they are stored and read back,
+//! and their sentences.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,23 +12,23 @@ use crate::studies::episodes::{DAY_SPREADS, DAY_TIMES, DAYS_MIN, What};
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct DayRow {
-    /// What happened.
+    /// The kind of event.
     pub what: String,
     /// Start of the day, s.
     pub start_s: f64,
     /// The number of events.
     pub count: u64,
-    /// The median of the days that are known in full.
+    /// The median of the days that are known completely.
     pub median_day: f64,
-    /// How many times the median that is; `None` if that is 0.
+    /// How many times the median `count` is; `None` if the median is 0.
     pub times_the_median: Option<f64>,
-    /// Days that are known in full.
+    /// Number of days that are known completely.
     pub known_days: u64,
-    /// Those of them that stand out.
+    /// Number of these days that stand out.
     pub found_days: u64,
     /// The user with most of the events.
     pub user: Option<String>,
-    /// Its part.
+    /// The share of the events that this user has.
     pub user_share: Option<f64>,
 }
 
@@ -36,23 +36,24 @@ pub struct DayRow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LongQueue {
-    /// Start of the interval from which on it rose, s.
+    /// Start of the interval from which on the queue grew, s.
     pub start_s: f64,
-    /// End of the interval in which it was longest, s.
+    /// End of the interval in which the queue was longest, s.
     pub end_s: f64,
-    /// Waiting tasks in the first of these intervals, the mean.
+    /// The mean number of waiting tasks in the first of these intervals.
     pub waiting_from: f64,
-    /// Waiting tasks in the last, the mean.
+    /// The mean number of waiting tasks in the last of these intervals.
     pub waiting_most: f64,
-    /// The mean of all intervals.
+    /// The mean number of waiting tasks over all intervals.
     pub waiting_mean: f64,
-    /// The user whose tasks waited longest together in the last interval.
+    /// The user with the longest total waiting time in the last interval.
     pub user: Option<String>,
-    /// The part of that user of the waiting time.
+    /// The share of the waiting time that this user has.
     pub queue_user_share: Option<f64>,
 }
 
-/// Part of a day or a queue from which on a user is named. A day holds the work of many users.
+/// A user with at least this part of a day or a queue is named. The part is small because a day
+/// contains the work of many users.
 const NAMED: f64 = 0.2;
 
 impl DayRow {
@@ -79,7 +80,7 @@ impl DayRow {
     }
 }
 
-/// The largest day of each kind, in a sentence each.
+/// One sentence for the largest day of each kind.
 pub(super) fn day_lines(days: &[DayRow]) -> Vec<String> {
     let largest = |what: What| {
         let own = days.iter().filter(|day| day.what == what.name());
@@ -88,7 +89,7 @@ pub(super) fn day_lines(days: &[DayRow]) -> Vec<String> {
     What::ALL.into_iter().filter_map(largest).map(DayRow::line).collect()
 }
 
-/// What a day is that stands out: its name and the rule.
+/// The definition of a day that stands out: its name and the rule.
 pub(super) fn day_names() -> (String, String) {
     let rule = format!(
         "at least {DAY_TIMES} times the median day, and above it by more than {DAY_SPREADS} times the \

@@ -11,8 +11,8 @@ use crate::results::frame::Frame;
 use crate::studies::episodes::{Episode, What, Who};
 use crate::units::micros_to_seconds;
 
-/// The key with most events, and its number of them; of several, the first in their order. `None` if
-/// none has more than one, which says nothing.
+/// The key with most events, and its number of events. Of several such keys, it is the first in
+/// their order. `None` if no key has more than one event, because such a key means nothing.
 fn most<K: Ord>(counts: &BTreeMap<K, u64>) -> Option<(&K, u64)> {
     let all = counts.iter().map(|(key, count)| (key, *count)).filter(|(_, count)| 1 < *count);
     all.max_by(|one, other| one.1.cmp(&other.1).then_with(|| other.0.cmp(one.0)))
@@ -23,7 +23,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     share_of(Some(part as f64), Some(whole as f64))
 }
 
-/// The mean of each interval for which all tasks are known.
+/// The mean of each interval for which all tasks are known; `None` for the others.
 fn means(found: &Seen, means: &[Option<f64>]) -> Vec<Option<f64>> {
     let all = means.iter().enumerate();
     all.map(|(idx, mean)| mean.filter(|_| found.counts.is_whole(idx))).collect()
@@ -35,7 +35,7 @@ fn running_and_waiting(found: &Seen) -> [Vec<Option<f64>>; 2] {
     [means(found, &found.counts.running), means(found, waiting)]
 }
 
-/// The mean of the interval `steps` away from one.
+/// The mean of the interval that is `steps` after `idx` (before it if negative).
 fn beside(means: &[Option<f64>], idx: usize, steps: isize) -> Option<f64> {
     means.get(idx.checked_add_signed(steps)?).copied().flatten()
 }
@@ -83,12 +83,12 @@ fn instants(found: &Seen, place: usize) -> Vec<Option<f64>> {
     spans.map(|span_us| Some(micros_to_seconds(span_us?[place]))).collect()
 }
 
-/// The part of each episode that some count of it is.
+/// For each episode, the share of its events that `part` counts.
 fn shares(found: &Seen, part: fn(&Who) -> Option<u64>) -> Vec<Option<f64>> {
     found.shown.iter().map(|(one, who)| share(part(who)?, one.count)).collect()
 }
 
-/// Adds whose the episodes were.
+/// Adds the columns of users.
 fn users(found: &Seen, frame: Frame) -> Frame {
     let each = || found.shown.iter();
     frame
@@ -98,7 +98,7 @@ fn users(found: &Seen, frame: Frame) -> Frame {
         .about("Events of this user over `count`")
 }
 
-/// Adds what else was in the episodes.
+/// Adds the columns of reasons, jobs, users and machines.
 fn others(found: &Seen, frame: Frame) -> Frame {
     let each = || found.shown.iter();
     let of_tasks = |counted: fn(&Who) -> usize| {
@@ -126,7 +126,7 @@ fn others(found: &Seen, frame: Frame) -> Frame {
         .about("Attempts that ended so on this machine over `count`")
 }
 
-/// Adds how the attempts of the episodes ran that ended so.
+/// Adds the columns about the attempts that these events ended.
 fn ran(found: &Seen, frame: Frame) -> Frame {
     let ended = |count: fn(&Who) -> u64| {
         let each = found.shown.iter();
@@ -178,7 +178,7 @@ pub(super) fn days(found: &Seen) -> RecordBatch {
         .batch()
 }
 
-/// The longest queue, with whose tasks waited.
+/// The longest queue, with the user whose tasks waited longest.
 pub(super) fn queue(found: &Seen) -> Option<LongQueue> {
     let (queue, at) = (found.queue?, &found.counts.asked.at);
     let us = |us: i64| u64::try_from(us).unwrap_or(0);
@@ -197,7 +197,7 @@ pub(super) fn queue(found: &Seen) -> Option<LongQueue> {
     })
 }
 
-/// Adds what the cluster did before, in and after the episodes.
+/// Adds what the cluster did before, during and after the episodes.
 fn around(found: &Seen, frame: Frame) -> Frame {
     let counts = &found.counts;
     let each = || found.shown.iter().map(|(one, _)| one);
@@ -232,7 +232,8 @@ fn times(one: &Episode) -> Option<f64> {
     (0.0 < one.expected).then(|| count / one.expected)
 }
 
-/// The other kinds of episodes that share an interval with one, shown or not.
+/// The other kinds that have an episode in one of the same intervals, including episodes that are
+/// not shown.
 fn with(found: &Seen, one: &Episode) -> String {
     let other = |what: &What| {
         *what != one.what && found.all[*what as usize].iter().any(|other| one.meets(other))

@@ -1,4 +1,4 @@
-//! When episodes were, in words.
+//! The time of episodes, in words.
 
 use crate::digits::{counted, instant, is_date, lasting, on_day, utc};
 
@@ -7,8 +7,8 @@ fn at(at_s: f64) -> String {
     if is_date(at_s) { instant(at_s) } else { format!("{} of the trace", on_day(at_s, true)) }
 }
 
-/// When an episode was, in words: how long from when on if its events, from the first to the last, are
-/// close together, otherwise from when to when.
+/// The time of an episode, in words. If its first and last event are close together, the words give
+/// a start and a length; otherwise they give a start and an end.
 pub(super) fn when(span_s: [f64; 2], events_s: Option<(f64, f64)>) -> String {
     let [start_s, end_s] = span_s;
     match events_s.filter(|(first, last)| 2.0 * (last - first) < end_s - start_s) {
@@ -18,7 +18,7 @@ pub(super) fn when(span_s: [f64; 2], events_s: Option<(f64, f64)>) -> String {
     }
 }
 
-/// From when to when, in words; with seconds if these are not whole minutes.
+/// The start and the end in words. They have seconds if they are not whole minutes.
 pub(super) fn from_to(span_s: [f64; 2]) -> String {
     let are_minutes = span_s.iter().all(|at_s| at_s % 60.0 == 0.0);
     if !is_date(span_s[0]) {
@@ -42,7 +42,7 @@ pub(super) fn on_the_day(start_s: f64) -> String {
     format!("in the 24 h from {} of the trace on", on_day(start_s, false))
 }
 
-/// Intervals of this length in words: `2 hours`, `2 intervals of 10 min`.
+/// A number of intervals of this length, in words: `2 hours`, `2 intervals of 10 min`.
 pub(super) fn intervals(count: u64, length_s: f64) -> String {
     match length_s {
         3600.0 => counted(count, "hour"),
@@ -51,7 +51,7 @@ pub(super) fn intervals(count: u64, length_s: f64) -> String {
     }
 }
 
-/// `hour`, `day`, or the length.
+/// `hour`, `day`, or the length of an interval.
 pub(super) fn per_interval(length_s: f64) -> String {
     match length_s {
         3600.0 => "hour".to_owned(),

@@ -18,21 +18,21 @@ use crate::units::micros_to_seconds;
 pub struct MachinesAnswer {
     /// The number of machines.
     pub machines: u64,
-    /// Those that were away at least once.
+    /// Machines that were away at least once.
     pub machines_down: u64,
-    /// How often machines were away.
+    /// The number of times that machines were away.
     pub outages: u64,
-    /// How often they came back.
+    /// The number of outages after which the machine came back.
     pub outages_ended: u64,
     /// The shortest outage that ended, s.
     pub outage_s_min: Option<f64>,
-    /// Their median, s.
+    /// The median of the outages that ended, s.
     pub outage_s_median: Option<f64>,
-    /// Their mean, s.
+    /// The mean of the outages that ended, s.
     pub outage_s_mean: Option<f64>,
-    /// Their 90 % quantile, s.
+    /// The 90 % quantile of the outages that ended, s.
     pub outage_s_p90: Option<f64>,
-    /// The longest, s.
+    /// The longest outage that ended, s.
     pub outage_s_max: Option<f64>,
     /// CPU x time of outages that ended.
     pub lost_cpu_s: f64,
@@ -42,7 +42,7 @@ pub struct MachinesAnswer {
     pub capacity_lost_share: Option<f64>,
     /// CPU x time after the last REMOVE of machines that did not come back.
     pub gone_cpu_s: f64,
-    /// `lost_cpu_s` and `gone_cpu_s` over these and CPU x time in service.
+    /// `lost_cpu_s` plus `gone_cpu_s`, over their sum with the CPU x time in service.
     pub capacity_away_share: Option<f64>,
     /// Memory x time in service.
     pub up_memory_s: f64,
@@ -56,36 +56,36 @@ pub struct MachinesAnswer {
     pub end_s: f64,
     /// A row for all machines, then one per configuration.
     pub rows: TableRows<Value>,
-    /// Time between failures and to repair.
+    /// Times between failures, and times to repair.
     pub spells: TableRows<Value>,
     /// The first groups of machines that left together.
     pub together: TableRows<Value>,
-    /// How many times machines left together.
+    /// The number of times that machines left together.
     pub together_count: u64,
-    /// How many of these times they were more than two; `None` in results of older versions.
+    /// The number of these times with more than two machines; `None` in results of older versions.
     pub together_large: Option<u64>,
-    /// The longest gap between two that leave together, s.
+    /// The longest gap between two machines that leave together, s.
     pub together_s: f64,
     /// The most machines that left together; `None` if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub together_most: Option<MostTogether>,
-    /// The most machines away at once; `None` if none was.
+    /// The most machines that were away at the same time; `None` if none was away.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub away_most: Option<AwayAtOnce>,
-    /// The fewest machines with one in twenty outages.
+    /// The fewest machines that together have at least one in twenty outages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub few_machines: Option<FewMachines>,
-    /// The lengths within 10 % of each other that most outages have that ended.
+    /// The range of lengths, within 10 % of each other, that contains the most outages that ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usual_length: Option<UsualLength>,
     /// The unit of CPU time.
     pub unit: String,
-    /// What ran on machines when they left, if tasks are loaded.
+    /// The attempts that were running on machines when they left, if tasks are loaded.
     pub ran: Option<RanAnswer>,
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// The reason, if there is nothing to show.
+    /// The reason if there is nothing to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
@@ -94,48 +94,49 @@ pub struct MachinesAnswer {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MostTogether {
-    /// Their number.
+    /// The number of machines.
     pub machines: u64,
     /// When the first of them left, on the trace clock, s.
     pub start_s: f64,
-    /// From then until the last of them left, s.
+    /// The time from then until the last of them left, s.
     pub length_s: f64,
 }
 
-/// The most machines away at once.
+/// The most machines that were away at the same time.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AwayAtOnce {
-    /// Their number.
+    /// The number of machines.
     pub machines: u64,
-    /// The first instant with so many, on the trace clock, s.
+    /// The first instant with that many machines away, on the trace clock, s.
     pub at_s: f64,
 }
 
-/// The machines that left most often are those with one in so many outages.
+/// The machines that left most often are the fewest machines that together have one in this many
+/// outages.
 pub(super) const FEW_ONE_IN: u64 = 20;
 
-/// They are reported if each left at least `FEW_OUTAGES` times on average, and at least `FEW_TIMES`
-/// times as often as the average machine.
+/// These machines are reported if each left at least `FEW_OUTAGES` times on average, and at least
+/// `FEW_TIMES` times as often as the average machine.
 const FEW_OUTAGES: u64 = 10;
 const FEW_TIMES: u64 = 10;
 
-/// The smallest share of the outages whose usual length is reported.
+/// The usual length is reported if at least this share of the outages has it.
 const USUAL: f64 = 0.1;
 
 /// How attempts ended when their machine left.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OfEnd {
-    /// The way.
+    /// The way in which the attempts ended.
     pub ended: String,
-    /// Their number.
+    /// The number of attempts.
     pub attempts: u64,
-    /// CPU request x time until then.
+    /// CPU request x time until the end of the attempts.
     pub cpu_s: f64,
 }
 
-/// What ran on machines when they left.
+/// The attempts that were running on machines when they left.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RanAnswer {
@@ -146,7 +147,7 @@ pub struct RanAnswer {
 }
 
 impl MachinesAnswer {
-    /// The sentence: how many machines left, and the CPU time lost.
+    /// The sentence with the number of machines that left, and the lost CPU time.
     pub(crate) fn sentence(&self) -> String {
         let median = self.outage_s_median.map_or_else(String::new, |median| {
             format!("; half of the outages that ended lasted {} s or less", six_digits(median))
@@ -171,12 +172,12 @@ impl MachinesAnswer {
         )
     }
 
-    /// The few machines with many of the outages.
+    /// A sentence about the few machines with many of the outages.
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 outages")]
     fn few(&self) -> Option<String> {
         let FewMachines { machines, outages } = self.few_machines?;
         let is_often = FEW_OUTAGES.saturating_mul(machines) <= outages;
-        // Their outages per machine over those of all: both products are small.
+        // Compares their outages per machine with those of all machines. Both products are small.
         let is_far = FEW_TIMES * machines * self.outages <= outages * self.machines;
         (is_often && is_far).then(|| {
             format!(
@@ -189,7 +190,7 @@ impl MachinesAnswer {
         })
     }
 
-    /// The length that many outages have.
+    /// A sentence about the length that many outages have.
     fn usual(&self) -> Option<String> {
         let UsualLength { from_s, to_s, length_share } =
             self.usual_length.filter(|own| USUAL <= own.length_share)?;
@@ -201,13 +202,13 @@ impl MachinesAnswer {
         ))
     }
 
-    /// The most machines that were away at once.
+    /// A sentence about the most machines that were away at the same time.
     fn at_once(&self) -> Option<String> {
         let most = self.away_most.filter(|most| 1 < most.machines)?;
         Some(format!(". At most {} were away at once, {}", grouped(most.machines), when(most.at_s)))
     }
 
-    /// How often machines left together, and the most that did.
+    /// A sentence that says how often machines left together, and how many at most.
     fn together(&self) -> Option<String> {
         let most = self.together_most?;
         let at = when(most.start_s);
@@ -225,7 +226,8 @@ impl MachinesAnswer {
         ))
     }
 
-    /// The same, with how often they were more than two, and what together means.
+    /// The same sentence, with how often there were more than two machines and with the meaning of
+    /// "together".
     fn by_size(&self, most: MostTogether, large: u64) -> String {
         let gap = lasting(self.together_s);
         let often = |count: u64| match count {
@@ -254,7 +256,7 @@ impl MachinesAnswer {
         )
     }
 
-    /// How many attempts were evicted when their machine left.
+    /// A sentence with the number of attempts that were evicted when their machine left.
     fn evicted(&self) -> Option<String> {
         let ran = self.ran.as_ref()?;
         let of = |end: &str| ran.rows.iter().find(|row| row.ended == end && 0 < row.attempts);
@@ -277,7 +279,7 @@ impl MachinesAnswer {
     }
 }
 
-/// What the names of spells mean.
+/// The meanings of the names of spells.
 const SPELLS: [(&str, &str); 4] = [
     ("up", "in service: from when a machine is first seen or comes back until it leaves"),
     (
@@ -289,7 +291,7 @@ const SPELLS: [(&str, &str); 4] = [
 ];
 
 impl MachinesAnswer {
-    /// What the names in its tables mean; none without an outage.
+    /// The meanings of the names in the tables; empty if there are no outages.
     pub(super) fn names(&self) -> Vec<(String, String)> {
         if self.outages == 0 {
             return Vec::new();

@@ -13,10 +13,10 @@ use crate::studies::machines::outages::most_away;
 use crate::studies::machines::{Fleet, Outage};
 use crate::units::micros_to_seconds;
 
-/// The number of columns of a chart over time.
+/// The number of columns in a chart over time.
 const COLUMNS: i64 = 300;
 
-/// The most machines of a chart with a strip each, so that it fits half a page.
+/// The most machines in a chart with one strip per machine, so that it fits half a page.
 const STRIPS_MAX: usize = 15;
 
 /// The number of points of a fitted curve.
@@ -57,8 +57,8 @@ pub(super) fn all(studied: &Studied) -> Vec<(String, Chart)> {
     ]
 }
 
-/// Columns over the whole time: from the first event of a machine on if it has a date, otherwise from the
-/// start of the trace on.
+/// Columns over the whole time. They begin at the first event of a machine if it has a date,
+/// otherwise at the start of the trace.
 fn columns(fleet: &Fleet) -> Intervals {
     let Fleet { start_us, end_us, .. } = *fleet;
     let has_date = digits::is_date(micros_to_seconds(start_us));
@@ -70,7 +70,7 @@ fn columns(fleet: &Fleet) -> Intervals {
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
 
-/// Adds the time of an outage to the columns that it touches, s.
+/// Adds the time of an outage to the columns that it overlaps, s.
 fn spread(at: &Intervals, outage: &Outage, sums: &mut [f64]) {
     let until_us = outage.until(at.end_us);
     let (Some(first), Some(last)) = (at.of(outage.from_us), at.of(until_us)) else { return };
@@ -193,8 +193,8 @@ fn survival([title, began]: [&str; 2], what: &str, all: &[(&Spells, &str, Tone)]
     })
 }
 
-/// The machine that left most often, in a sentence, with its part of the time after it first left: a
-/// machine that is nearly always away says little of others.
+/// A sentence about the machine that left most often, with the share of time that it was away after
+/// it first left. A machine that is nearly always away says little about others.
 fn most_often((id, away_us, outages): &Left<'_>, end_us: i64) -> String {
     let times = digits::counted(outages.len() as u64, "time");
     let first_us = outages.iter().map(|outage| outage.from_us).min();
@@ -270,8 +270,8 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: charts of dates begin with the first event, whichever date it has; others with the
-        /// trace.
+        /// Promise: charts with dates begin with the first event, whatever its date; other charts
+        /// begin with the trace.
         #[test]
         fn charts_do_not_depend_on_the_clock(
             events in prop::collection::vec((0..40_i64, 0..3_i64, prop::bool::ANY), 1..30),

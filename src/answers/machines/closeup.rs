@@ -38,13 +38,13 @@ pub(crate) const KIND: Kind<'static> = Kind {
     ..Kind::called("machine-details", "Machines in detail").holding::<MachineDetails>()
 };
 
-/// The most machines in detail: those of the chart with a strip per machine.
+/// The most machines in detail, as in the chart with one strip per machine.
 pub(super) const MACHINES_MAX: usize = 30;
 
 /// The most outages that are listed for a machine.
 const OUTAGES_MAX: usize = 1000;
 
-/// Stores the machines that left most often next to the study that names them.
+/// Stores the machines that left most often, next to the study that names them.
 ///
 /// # Errors
 /// A table cannot be read, or the result cannot be written.
@@ -87,8 +87,8 @@ pub(super) fn put(work: &Work<'_>, studied: &Studied) -> Result<()> {
     })
 }
 
-/// Any machine in detail: the loaded hours, and the machine as in the result. `None` if the lake
-/// does not know it.
+/// Any machine in detail: the loaded hours, and the machine as it is in the result. `None` if the
+/// lake does not know the machine.
 ///
 /// # Errors
 /// A table cannot be read, or the callback of a watched lake stops the call.
@@ -127,7 +127,7 @@ fn last_cpu(own: &Closeup) -> Option<f64> {
     own.up.iter().rev().find_map(|up| up.cpu).map(shortest)
 }
 
-/// The share of its CPU that was requested, while its CPU is known.
+/// The share of the machine's CPU that was requested, while its CPU is known.
 fn share(own: &Closeup) -> Option<f64> {
     own.requested_of_known.share_of(own.capacity.iter().copied().sum())
 }
@@ -141,7 +141,7 @@ fn of_machine(own: &Closeup, (_, away_us, outages): &Left<'_>, at: &Intervals) -
             capacities.push(capacity);
         }
     }
-    // The longest, in order of time.
+    // The longest outages, in order of time.
     let mut longest: Vec<&Outage> = outages.clone();
     longest.sort_by_key(|own| own.from_us - own.until(i64::MAX));
     longest.truncate(OUTAGES_MAX);

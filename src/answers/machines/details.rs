@@ -11,7 +11,7 @@ use crate::studies::named::Named;
 pub struct MachineDetails {
     /// The hours for which tasks and machines are loaded.
     pub load: LoadedHours,
-    /// The first of them left most often.
+    /// The machines; the one that left most often comes first.
     pub machines: Vec<MachineDetail>,
 }
 
@@ -31,19 +31,20 @@ pub struct LoadedHours {
     pub machines_end_s: f64,
 }
 
-/// Task events may start this much later than machine events, s: 600 in the trace of 2011.
+/// Task events may begin up to this much later than machine events, s. In the trace of 2011, it is
+/// 600 s.
 const LATER_S: f64 = 600.0;
 
 impl LoadedHours {
-    /// For how long tasks are loaded, s; from the start of machine events on if tasks begin shortly
-    /// after it.
+    /// How long tasks are loaded, s. If tasks begin shortly after machine events, the time of
+    /// machine events before them is included.
     pub fn tasks_s(&self) -> f64 {
         let is_later = LATER_S < self.start_s - self.machines_start_s;
         let begin_s = if is_later { self.start_s } else { self.start_s.min(self.machines_start_s) };
         self.end_s - begin_s
     }
 
-    /// For how long machines are known, s.
+    /// How long machines are known, s.
     pub fn machines_s(&self) -> f64 {
         self.machines_end_s - self.machines_start_s
     }
@@ -55,7 +56,7 @@ impl LoadedHours {
 }
 
 impl MachineDetails {
-    /// How often these machines left, and of which time their numbers are.
+    /// A sentence that says how often these machines left, and which time the numbers cover.
     pub(crate) fn sentence(&self) -> Option<String> {
         let left = match self.machines.as_slice() {
             [] => return None,
@@ -89,21 +90,21 @@ impl MachineDetails {
     }
 }
 
-/// A machine. Lists are bounded, with the total count.
+/// A machine in detail. Lists are bounded, but total counts are included.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineDetail {
-    /// Its number.
+    /// The number of the machine.
     pub machine_id: i64,
-    /// When it is first seen, s.
+    /// The time at which it is first seen, s.
     pub first_s: Option<f64>,
     /// Its capacities, in the order in which it had them.
     pub capacities: Vec<Capacity>,
-    /// Requested CPU x time over its own CPU x time, while its CPU is known.
+    /// Requested CPU x time over the CPU x time of the machine, while its CPU is known.
     pub cpu_requested_share: Option<f64>,
-    /// How many times it left.
+    /// The number of times that it left.
     pub outage_count: u64,
-    /// How long it was away in all, s.
+    /// The total time for which it was away, s.
     pub away_s: f64,
     /// The first outages.
     pub outages: Vec<OutageSpan>,
@@ -117,13 +118,13 @@ pub struct MachineDetail {
     pub jobs: Vec<JobThere>,
     /// The longest attempts, in the order in which they began.
     pub attempts: Vec<AttemptThere>,
-    /// CPU that running attempts requested, the mean of each interval.
+    /// The mean CPU that running attempts requested in each interval.
     pub cpu_requested: Vec<f64>,
-    /// CPU that it had, the mean of each interval.
+    /// The mean CPU that the machine had in each interval.
     pub cpu_capacity: Vec<f64>,
 }
 
-/// What a machine has.
+/// The capacity of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Capacity {
     /// CPU.
@@ -132,12 +133,12 @@ pub struct Capacity {
     pub memory: Option<f64>,
 }
 
-/// When a machine was away.
+/// A time for which a machine was away.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutageSpan {
     /// When it left, s.
     pub start_s: f64,
-    /// When it came back, s; none if it did not.
+    /// When it came back, s; `None` if it did not.
     pub end_s: Option<f64>,
 }
 
@@ -146,9 +147,9 @@ pub struct OutageSpan {
 pub struct JobThere {
     /// The job.
     pub job_id: i64,
-    /// Its attempts there.
+    /// The number of its attempts on this machine.
     pub attempts: u64,
-    /// How long they ran, s.
+    /// The total running time of these attempts, s.
     pub running_s: f64,
 }
 

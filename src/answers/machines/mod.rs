@@ -1,7 +1,7 @@
-//! The answer of `machines`: outages, their lengths and what they cost, as tables and charts.
+//! The answer of `machines`: outages, their lengths and their cost, as tables and charts.
 //!
 //! In: a lake. Out: a row per configuration; outages, survival, machines that left together, and
-//! what ran on machines when they left.
+//! what was running on machines when they left.
 
 mod answer;
 mod charts;
@@ -41,7 +41,8 @@ pub const KIND: Kind<'static> = Kind {
     ..Kind::called("machines", "Machine outages").holding::<MachinesAnswer>()
 };
 
-/// A distribution that is as far from the lengths, as a part of all of them, does not fit.
+/// A distribution does not fit if it differs from the lengths by at least this share of all of
+/// them.
 pub(crate) const MISFIT: f64 = 0.05;
 
 /// The shares of the answer.

@@ -1,4 +1,4 @@
-//! What is asked about machines.
+//! The plan of `machines`.
 
 use serde::{Deserialize, Serialize};
 

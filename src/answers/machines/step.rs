@@ -1,13 +1,15 @@
 //! The step of `machines` in an analysis.
 
 use super::{KIND, MachinesPlan, closeup, study};
+use crate::answers::spread::Errand;
 use crate::answers::study::{Step, Verdict, Work};
 use crate::facts::machines::MachineEvents;
 use crate::faults::Result;
 use crate::schema::Table;
 
 /// The step.
-pub(crate) const STEP: Step = Step::of::<MachinesPlan>(run, &["window-end", "open-attempts"]);
+pub(crate) const STEP: Step = Step::of::<MachinesPlan>(run, &["window-end", "open-attempts"])
+    .spread(|_| Ok(Errand::Machines));
 
 fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     if work.is_missing(Table::MachineEvents, KIND)? {
@@ -20,7 +22,8 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
         return Ok(None);
     }
     let plan: MachinesPlan = work.plan()?;
-    let studied = study(work.lake, work.windows, &plan)?;
+    let ran = work.folded.machines(work.study.name);
+    let studied = study(work.lake, work.windows, &plan, ran)?;
     closeup::put(work, &studied)?;
     work.study("machines", KIND, || Ok(studied))
 }

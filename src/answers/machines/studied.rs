@@ -16,7 +16,7 @@ use crate::results::rows::TableRows;
 use crate::results::shares::Terms;
 use crate::schema::Table;
 use crate::studies::machines::outages::{fewest_with, most_away, usual_length};
-use crate::studies::machines::ran::{ENDS, Running, running};
+use crate::studies::machines::ran::{ENDS, Running, Sums, running};
 use crate::studies::machines::survival::{Point, Spell, Weibull, curve, quantile, weibull};
 use crate::studies::machines::{Configuration, Fleet, end_of, fleet};
 use crate::studies::meter::CpuDefinition;
@@ -43,7 +43,7 @@ impl Spells {
     }
 }
 
-/// The studied machines, from which the answer is made.
+/// The studied machines; the answer is made from them.
 pub struct Studied {
     pub(super) plan: MachinesPlan,
     pub(super) fleet: Fleet,
@@ -52,16 +52,22 @@ pub struct Studied {
     /// The unit of CPU time.
     pub(super) unit: &'static str,
     pub(super) table: RecordBatch,
-    /// When the events of machines are not loaded.
+    /// The times for which the events of machines are not loaded.
     pub(super) missing: Missing,
 }
 
-/// Studies the machines of a lake.
+/// Studies the machines of a lake. `ran` has the attempts that were running on machines when they
+/// left, if they were added up before.
 ///
 /// # Errors
 /// There is no `machine_events`, the log does not record when machines fail, or a table cannot be
 /// read.
-pub fn study(lake: &Lake, windows: Windows, plan: &MachinesPlan) -> Result<Studied> {
+pub fn study(
+    lake: &Lake,
+    windows: Windows,
+    plan: &MachinesPlan,
+    ran: Option<Sums>,
+) -> Result<Studied> {
     lake.require(Table::MachineEvents)?;
     let events = MachineEvents::read(lake)?;
     if events.events.iter().all(|event| event.time_us == 0) && lake.source().is_log() {
@@ -69,7 +75,7 @@ pub fn study(lake: &Lake, windows: Windows, plan: &MachinesPlan) -> Result<Studi
         return Err(Usage(text.to_owned()).into());
     }
     let fleet = fleet(&events, end_of(&events, windows));
-    let ran = running(lake, windows, &fleet.outages)?;
+    let ran = running(lake, windows, &fleet.outages, ran)?;
     let spells = [
         Spells::of("up", &fleet.up_spells),
         Spells::of("up_from_start", &fleet.start_spells),
@@ -82,7 +88,8 @@ pub fn study(lake: &Lake, windows: Windows, plan: &MachinesPlan) -> Result<Studi
     Ok(Studied { plan: plan.clone(), fleet, ran, spells, unit, table, missing })
 }
 
-/// The median length, s; for an even number, the mean of the middle two. `None` if there are none.
+/// The median length, s; for an even number, the mean of the two in the middle. `None` if there are
+/// no lengths.
 fn median_s(ascending_us: &[i64]) -> Option<f64> {
     let seconds: Vec<f64> = ascending_us.iter().map(|&us| micros_to_seconds(us)).collect();
     crate::studies::quantile(&seconds, 0.5)
@@ -94,7 +101,7 @@ fn mean_s(lengths_us: &[i64]) -> Option<f64> {
     (!lengths_us.is_empty()).then(|| micros_to_seconds(sum) / lengths_us.len() as f64)
 }
 
-/// The part of the capacity of a configuration that was lost in any outage.
+/// The share of the capacity of a configuration that was lost in all outages, ended or not.
 fn away_share(row: &Configuration) -> Option<f64> {
     let away = row.lost + row.gone;
     away.share_of(away + row.up)

@@ -1,4 +1,4 @@
-//! Counts of events per interval, and the means of running and waiting tasks.
+//! Counts of events per interval, and mean numbers of running and waiting tasks.
 
 use rayon::prelude::*;
 
@@ -6,7 +6,6 @@ use super::What;
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::machines::{MachineChange, MachineEvents};
-use crate::facts::tasks::Usage;
 use crate::facts::window::{BEGIN_2011_US, Windows, gaps_us};
 use crate::lake::Lake;
 use crate::schema::Table;
@@ -16,22 +15,23 @@ use crate::studies::load::{Intervals, span_of, waits};
 use crate::studies::machines::end_of;
 use crate::units::{CpuRate, micros_to_seconds};
 
-/// The settings: the intervals, and the time that is known.
+/// The settings: the intervals, and the known times.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The intervals of all kinds of events.
     pub at: Intervals,
     /// By kind: the times for which its table is loaded, µs, in order; none without the table.
     known: [Vec<[i64; 2]>; 6],
-    /// Events before are not counted, µs: they lie before the window, or the log lacks some of them.
+    /// Events before this time are not counted, µs. They are before the window, or the log does not
+    /// have all of them.
     since_us: i64,
     /// From the first to the last instant of tasks, µs.
     tasks: Option<[i64; 2]>,
 }
 
 impl Asked {
-    /// Intervals of a length over all tables that count, from a whole multiple of the length on. Of a
-    /// log selected by time of end, only the time from its first end on counts.
+    /// Intervals of this length over all tables that are used, starting at a multiple of the
+    /// length. For a log selected by time of end, only the time from its first end on counts.
     ///
     /// # Errors
     /// A table cannot be read.
@@ -43,7 +43,8 @@ impl Asked {
     ) -> Result<Self, FactError> {
         let machines = MachineEvents::read(lake)?;
         let mut spans = What::ALL.map(|what| span(lake, windows, &machines, what));
-        // Machines of a log are there from the beginning of its clock on.
+        // Machines of a log are present from the beginning of its clock. Here they count from the
+        // first instant of the other tables.
         let start_us = spans[..What::Left as usize].iter().flatten().map(|span| span[0]).min();
         if let (Some(own), Some(start_us)) = (&mut spans[What::Left as usize], start_us) {
             own[0] = own[0].max(start_us).min(own[1]);
@@ -62,24 +63,24 @@ impl Asked {
         Ok(Self { at: Intervals::new([start_us, end_us], length_us), known, since_us, tasks })
     }
 
-    /// The part of a time from the first instant of tasks on.
+    /// The part of a span at or after the first instant of tasks.
     fn within_tasks(&self, [from, to]: [i64; 2]) -> [i64; 2] {
         let first = self.tasks.map_or(0, |tasks| tasks[0]);
         [from.max(first).min(to), to]
     }
 
-    /// The time between the first and the last instant of tasks within an interval, µs.
+    /// How much of an interval is between the first and the last instant of tasks, µs.
     fn tasks_in(&self, idx: usize) -> i64 {
         let [from, to] = self.tasks.unwrap_or_default();
         (self.at.end_of(idx).min(to) - self.at.start_of(idx).max(from)).max(0)
     }
 
-    /// The interval in which an event at an instant counts.
+    /// The interval in which an event at this instant counts.
     pub(super) fn place(&self, time_us: i64) -> Option<usize> {
         self.at.of(time_us).filter(|_| self.since_us <= time_us)
     }
 
-    /// The time for which a kind of event is known, µs.
+    /// The total time for which a kind of event is known, µs.
     pub fn known_us(&self, what: What) -> i64 {
         self.known[what as usize].iter().map(|[from, to]| to - from).sum()
     }
@@ -92,13 +93,14 @@ impl Asked {
     }
 }
 
-/// The time that a kind of event covers; `None` if its table is not loaded.
+/// The span that a kind of event covers; `None` if its table is not loaded.
 fn span(lake: &Lake, windows: Windows, machines: &MachineEvents, what: What) -> Option<[i64; 2]> {
     let first = |table| {
         let parts = lake.manifest.table(table)?.parts.iter();
         parts.filter_map(|part| part.min_time_us).min()
     };
-    // What was there before the window has time 0; nothing is recorded from then to its start.
+    // Everything from before the window has time 0. No event is recorded between time 0 and the
+    // start of the window.
     let from_us = |first_us: i64, to_us: i64| {
         let is_early = first_us < windows.first_us && BEGIN_2011_US < to_us;
         if is_early { BEGIN_2011_US } else { first_us.max(windows.first_us) }
@@ -118,7 +120,7 @@ fn span(lake: &Lake, windows: Windows, machines: &MachineEvents, what: What) -> 
             [from_us(from, to), to]
         }
     };
-    // All events of a table may be of one instant.
+    // All events of a table may have the same time.
     (from <= to).then_some([from, to])
 }
 
@@ -145,8 +147,8 @@ pub struct Counts {
     pub asked: Asked,
     /// By kind and interval: the number of events.
     pub events: [Vec<u64>; 6],
-    /// By interval: the mean number of running tasks, too low where events are missing; `None` outside
-    /// of the table.
+    /// By interval: the mean number of running tasks. It is too low where events are missing, and
+    /// `None` outside the span of the table.
     pub running: Vec<Option<f64>>,
     /// The same for waiting tasks.
     pub waiting: Vec<Option<f64>>,
@@ -155,9 +157,9 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Whether an interval is known for a kind of event, in full or in part.
+    /// Whether any part of an interval is known for a kind of event.
     pub fn knows(&self, what: What, idx: usize) -> bool {
-        // The last event of a span may be at the beginning of an interval.
+        // The last event of a span may be exactly at the beginning of an interval.
         0 < self.asked.known_in(what, idx) || 0 < self.events[what as usize][idx]
     }
 
@@ -174,7 +176,7 @@ impl Counts {
 }
 
 /// The sums of some buckets.
-struct Part {
+pub struct Part {
     events: [Vec<u64>; 6],
     running: Amounts,
     waiting: Amounts,
@@ -191,7 +193,9 @@ impl Part {
         }
     }
 
-    fn merge(mut self, other: Self) -> Self {
+    /// Merges both.
+    #[must_use]
+    pub fn merge(mut self, other: Self) -> Self {
         for (own, others) in self.events.iter_mut().zip(other.events) {
             own.iter_mut().zip(others).for_each(|(own, other)| *own += other);
         }
@@ -200,12 +204,23 @@ impl Part {
         self.attempts += other.attempts;
         self
     }
+}
 
-    fn add(&mut self, asked: &Asked, bucket: &Bucket<'_>) -> Result<(), FactError> {
-        let (at, windows) = (&asked.at, bucket.windows);
+impl Asked {
+    /// The sums of no bucket.
+    pub fn nothing(&self) -> Part {
+        Part::new(self.at.count())
+    }
+
+    /// Adds the events of a bucket to the sums.
+    ///
+    /// # Errors
+    /// A table cannot be read.
+    pub fn add(&self, part: &mut Part, bucket: &Bucket<'_>) -> Result<(), FactError> {
+        let (at, windows) = (&self.at, bucket.windows);
         let mut happened = |what: What, time_us: i64| {
-            if let Some(idx) = asked.place(time_us) {
-                self.events[what as usize][idx] += 1;
+            if let Some(idx) = self.place(time_us) {
+                part.events[what as usize][idx] += 1;
             }
         };
         for job in &bucket.jobs_without_names()?.jobs {
@@ -216,7 +231,7 @@ impl Part {
         if !bucket.lake.has(Table::TaskEvents) {
             return Ok(());
         }
-        let tasks = bucket.tasks(Usage::Skip)?;
+        let tasks = bucket.tasks_alone()?;
         tasks.for_each(|task| {
             for event in task.events {
                 if let Some(what) = What::of_task(event.event_type) {
@@ -224,15 +239,37 @@ impl Part {
                 }
             }
             for attempt in task.attempts {
-                let time = asked.within_tasks([attempt.start_us, attempt.end_us]);
-                self.running.add(at, time, CpuRate::ONE);
+                let time = self.within_tasks([attempt.start_us, attempt.end_us]);
+                part.running.add(at, time, CpuRate::ONE);
             }
-            self.attempts += task.attempts.len() as u64;
+            part.attempts += task.attempts.len() as u64;
             waits(windows, &tasks, task, |time, _| {
-                self.waiting.add(at, asked.within_tasks(time), CpuRate::ONE);
+                part.waiting.add(at, self.within_tasks(time), CpuRate::ONE);
             });
         });
         Ok(())
+    }
+
+    /// The counts of a lake, from the sums of all its buckets.
+    ///
+    /// # Errors
+    /// `machine_events` cannot be read.
+    pub fn counts(self, lake: &Lake, mut all: Part) -> Result<Counts, FactError> {
+        let left = MachineEvents::read(lake)?.events;
+        let left = left.iter().filter(|event| event.change == MachineChange::Remove);
+        for idx in left.filter_map(|event| self.place(event.time_us)) {
+            all.events[What::Left as usize][idx] += 1;
+        }
+        let means = |amounts: &Amounts| -> Vec<Option<f64>> {
+            let sums = amounts.integrals(&self.at).into_iter().enumerate();
+            sums.map(|(idx, sum)| {
+                let known_us = self.tasks_in(idx);
+                (0 < known_us).then(|| sum.seconds() / micros_to_seconds(known_us))
+            })
+            .collect()
+        };
+        let (running, waiting) = (means(&all.running), means(&all.waiting));
+        Ok(Counts { asked: self, events: all.events, running, waiting, attempts: all.attempts })
     }
 }
 
@@ -241,34 +278,19 @@ impl Part {
 /// # Errors
 /// A table cannot be read, or the callback stops the call.
 pub fn count(lake: &Lake, windows: Windows, asked: Asked) -> Result<Counts, FactError> {
-    let intervals = asked.at.count();
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents]);
-    let mut all = (0..lake.bucket_count())
+    let all = (0..lake.bucket_count())
         .into_par_iter()
         .with_max_len(1)
         .try_fold(
-            || Part::new(intervals),
+            || asked.nothing(),
             |mut part, bucket| {
-                part.add(&asked, &Bucket::of(lake, bucket, windows))?;
+                asked.add(&mut part, &Bucket::of(lake, bucket, windows))?;
                 lake.step(rows)?;
                 Ok::<Part, FactError>(part)
             },
         )
         .try_reduce_with(|one, other| Ok(one.merge(other)))
-        .unwrap_or_else(|| Ok(Part::new(intervals)))?;
-    let left = MachineEvents::read(lake)?.events;
-    let left = left.iter().filter(|event| event.change == MachineChange::Remove);
-    for idx in left.filter_map(|event| asked.place(event.time_us)) {
-        all.events[What::Left as usize][idx] += 1;
-    }
-    let means = |amounts: &Amounts| -> Vec<Option<f64>> {
-        let sums = amounts.integrals(&asked.at).into_iter().enumerate();
-        sums.map(|(idx, sum)| {
-            let known_us = asked.tasks_in(idx);
-            (0 < known_us).then(|| sum.seconds() / micros_to_seconds(known_us))
-        })
-        .collect()
-    };
-    let (running, waiting) = (means(&all.running), means(&all.waiting));
-    Ok(Counts { asked, events: all.events, running, waiting, attempts: all.attempts })
+        .unwrap_or_else(|| Ok(asked.nothing()))?;
+    asked.counts(lake, all)
 }

@@ -1,7 +1,7 @@
-//! Days with far more than a usual day. A surge that lasts for many hours can be below the rule of
-//! intervals in each of them.
+//! Days with far more events than a usual day. A surge of many hours can stay below the rule for
+//! intervals in each of its intervals.
 //!
-//! In: counts per interval. Out: the days that stand out, a day that is known in full each.
+//! In: counts per interval. Out: the days that stand out. Only days that are fully known count.
 //!
 //! ```text
 //!  jobs per day   19 22 24 21 23 44 20   median 22, half of the days within 2 of it
@@ -12,32 +12,34 @@ use super::rule::Rule;
 use super::{Counts, Episode, What};
 use crate::units::MICROS_PER_DAY;
 
-/// The fewest whole days of which one can stand out: a median of fewer is that of a single week or
-/// less, whose weekend would stand out already.
+/// The fewest fully known days for a comparison. Fewer days are less than a week, and ordinary
+/// differences between days of the week would stand out.
 pub const DAYS_MIN: usize = 7;
 
-/// A day stands out if it has at least this many times the median day. Numbers of jobs of ordinary
-/// days of the real traces differ by less.
+/// A day stands out if its count is at least this many times the median of days. In the real
+/// traces, the numbers of jobs of ordinary days differ by less.
 pub const DAY_TIMES: f64 = 1.5;
 
-/// And if it is above the median by more than this many times the median absolute deviation of days.
+/// In addition, its count must be above the median by more than this many times the median absolute
+/// deviation of days.
 pub const DAY_SPREADS: f64 = 5.0;
 
 /// The days of a kind of event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Days {
-    /// Days that are known in full.
+    /// Number of fully known days.
     pub known: usize,
-    /// The median number of events of these.
+    /// The median number of events of these days.
     pub median: f64,
-    /// The median distance of a day from that.
+    /// The median distance of the count of a day from that median.
     pub spread: f64,
-    /// The days that stand out, in their order; the median is what is expected of each.
+    /// The days that stand out, in time order. The expected count of each is the median.
     pub found: Vec<Episode>,
 }
 
 impl Days {
-    /// The days of a kind. None if the days cannot be made of intervals, or if few are known in full.
+    /// The days of a kind of event. No day stands out if a day is not a whole number of intervals,
+    /// or if too few days are fully known.
     pub fn of(counts: &Counts, what: What, rule: Rule) -> Self {
         let days = whole(counts, what);
         Self::among(&days, what, rule)
@@ -61,7 +63,7 @@ impl Days {
     }
 }
 
-/// The days that are known in full, with their intervals.
+/// The fully known days, with their intervals.
 fn whole(counts: &Counts, what: What) -> Vec<Episode> {
     let at = &counts.asked.at;
     if MICROS_PER_DAY % at.length_us != 0 {
@@ -94,7 +96,7 @@ fn number(count: u64) -> f64 {
     count as f64
 }
 
-/// The median (R-7); 0 of nothing.
+/// The median (R-7); 0 without values.
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -119,12 +121,12 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// By counting alone, in whole numbers: no value is sorted.
+        /// Compared with counts in whole numbers, without sorting values.
         #[test]
         fn days_are_those_of_a_count_without_sorting(
             counts in proptest::collection::vec(0_u64..60, 0..16),
         ) {
-            // Twice the median: the sum of the two values that have half of the others on each side.
+            // Twice the median: the sum of the two middle values.
             let twice_median = |values: &[u64]| -> u64 {
                 let below = |value: u64| values.iter().filter(|own| **own < value).count();
                 let up_to = |value: u64| values.iter().filter(|own| **own <= value).count();
@@ -151,12 +153,12 @@ mod tests {
         check(&[19, 22, 24, 21, 23, 44, 20], &[5]);
         // Six days are too few.
         check(&[19, 22, 24, 21, 23, 44], &[]);
-        // Median 22, spread 2: 32 is beyond the spread, but below 1.5 times the median.
+        // Median 22, spread 2: 32 is not above 22 + 5 x 2, and is below 1.5 x 22.
         check(&[19, 22, 24, 21, 23, 32, 20], &[]);
         check(&[19, 22, 24, 21, 23, 33, 20], &[5]);
-        // Days that differ much: median 30, spread 20, and 100 is not beyond 130.
+        // Days that differ much: median 30, spread 20, and 100 is not above 30 + 5 x 20.
         check(&[10, 20, 30, 40, 50, 100, 10], &[]);
-        // All days alike, and too few events.
+        // All other days are the same: 9 events are too few, 12 are enough.
         check(&[2, 2, 2, 2, 2, 2, 9], &[]);
         check(&[0, 0, 0, 0, 0, 0, 12], &[6]);
     }

@@ -1,19 +1,21 @@
-//! Episodes: when far more than usual happened, who or what it was, and what the cluster did then.
+//! Episodes: when far more events than usual happened, who or what was involved, and the state of
+//! the cluster at that time.
 //!
-//! In: a lake, the length of intervals, and how many times the mean counts as far more. Out: counts
-//! per interval ([`Counts`]), the runs of intervals that stand out ([`Episode`]), and the jobs, users,
-//! machines and reasons of each ([`Who`]). A pass over the buckets for each of both.
+//! In: a lake, the length of intervals, and a multiple of the mean above which an interval stands
+//! out. Out: counts per interval ([`Counts`]), the runs of intervals that stand out ([`Episode`]),
+//! and the jobs, users, machines and reasons of each run ([`Who`]). `Counts` and `Who` each need
+//! one pass over the buckets.
 //!
 //! ```text
 //!  tasks that failed   1  0  2  1 | 40 22 | 0  1  1  0  0  2  1  0   mean 5, five times that 25
-//!                                 |  40   | alone is more than 25: an episode of one interval
+//!                                 |  40   | only 40 is more than 25: an episode of one interval
 //! ```
 //!
-//! - The mean of a kind of event is its count over the time for which it is known, times the length of
-//!   an interval. An interval that is known in part is compared with the mean of a whole one.
-//! - Surges of a whole day are compared with the median day ([`Days`]), and the interval with most
-//!   waiting tasks with the mean of all ([`Queue`]).
-//! - Fewer than one interval in `times` can hold more than `times` times the mean.
+//! - The mean of a kind of event is its count divided by the time for which it is known, times the
+//!   length of an interval. A partly known interval is compared with the mean of a whole interval.
+//! - Surges of a whole day are compared with the median day ([`Days`]). The interval with most
+//!   waiting tasks is compared with the mean of all intervals ([`Queue`]).
+//! - Fewer than one interval in `times` can have more than `times` times the mean.
 
 mod counts;
 mod days;
@@ -21,7 +23,7 @@ mod queue;
 mod rule;
 mod who;
 
-pub use counts::{Asked, Counts, count};
+pub use counts::{Asked, Counts, Part, count};
 pub use days::{DAY_SPREADS, DAY_TIMES, DAYS_MIN, Days};
 pub use queue::Queue;
 pub use rule::{Episode, Rule};
@@ -72,7 +74,7 @@ impl What {
         }
     }
 
-    /// The kind that an event of a task counts as, if any.
+    /// The kind of an event of a task, if it is counted.
     const fn of_task(event: EventType) -> Option<Self> {
         match event {
             EventType::Fail => Some(Self::Failed),

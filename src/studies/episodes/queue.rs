@@ -1,6 +1,7 @@
 //! The interval in which most tasks waited.
 //!
-//! In: the mean number of waiting tasks of each interval. Out: the highest, and from where it rose.
+//! In: the mean number of waiting tasks of each interval. Out: the interval with most waiting
+//! tasks, and the interval from which their number rose.
 
 use super::Counts;
 
@@ -10,15 +11,15 @@ const QUEUE_TIMES: f64 = 2.0;
 /// The longest queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
-    /// The interval from which on the number of waiting tasks rose without a pause.
+    /// The interval from which the number of waiting tasks rose without a pause.
     pub first: usize,
-    /// The interval with most.
+    /// The interval with most waiting tasks.
     pub last: usize,
-    /// Waiting tasks in the first, the mean.
+    /// The mean number of waiting tasks in the first interval.
     pub from: f64,
-    /// Waiting tasks in the last.
+    /// The mean number of waiting tasks in the last interval.
     pub most: f64,
-    /// The mean of all intervals that are known in full.
+    /// The mean of all fully known intervals.
     pub mean: f64,
 }
 
@@ -33,7 +34,7 @@ impl Queue {
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 intervals and tasks")]
     fn among(waiting: &[Option<f64>], least: u64) -> Option<Self> {
         let known = || waiting.iter().enumerate().filter_map(|(idx, tasks)| Some((idx, (*tasks)?)));
-        // The first of several with as many.
+        // If several intervals have the same number, the first one counts.
         let (peak, most) = known().reduce(|one, next| if one.1 < next.1 { next } else { one })?;
         let mean = known().map(|(_, tasks)| tasks).sum::<f64>() / known().count() as f64;
         let (mut first, mut from) = (peak, most);
@@ -63,7 +64,7 @@ mod tests {
         assert!((most.mean - 15.0).abs() < 1e-12);
         assert_eq!(queue(&[9.0, 3.0, 2.0, 6.0, 40.0, 40.0, 5.0], 41), None, "too few");
         assert_eq!(queue(&[30.0, 20.0, 40.0], 10), None, "below twice the mean");
-        // A rise ends where it is not known.
+        // A rise starts after an interval that is not fully known.
         let most = queue(&[0.0, -1.0, 1.0, 40.0, 0.0, 0.0], 10).unwrap();
         assert_eq!((most.first, most.last), (2, 3));
         assert_eq!(queue(&[-1.0], 1), None);

@@ -1,13 +1,13 @@
-//! Which intervals stand out.
+//! The rule for intervals that stand out.
 
 use super::{Counts, What};
 
-/// When an interval stands out.
+/// An interval stands out if both conditions hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// It has more events than this many times the mean.
     pub times: u64,
-    /// It has at least so many.
+    /// It has at least this many events.
     pub least: u64,
 }
 
@@ -22,19 +22,19 @@ pub struct Episode {
     pub last: usize,
     /// The number of events.
     pub count: u64,
-    /// How many the mean gives in as many whole intervals.
+    /// The mean number of events in as many whole intervals.
     pub expected: f64,
 }
 
 impl Episode {
-    /// Whether both share an interval.
+    /// Whether both episodes share an interval.
     pub const fn meets(&self, other: &Self) -> bool {
         self.first <= other.last && other.first <= self.last
     }
 }
 
 impl Rule {
-    /// The episodes of a kind, in their order.
+    /// The episodes of a kind of event, in time order.
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 events")]
     pub fn episodes(self, counts: &Counts, what: What) -> Vec<Episode> {
         let (total, all) = (counts.total(what), counts.asked.known_us(what));

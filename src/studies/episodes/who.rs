@@ -1,4 +1,4 @@
-//! Who and what was in an episode.
+//! The jobs, users, machines and reasons of an episode.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,11 @@ use crate::schema::{EventType, Table};
 use crate::studies::load::waits;
 use crate::units::MICROS_PER_SECOND;
 
-/// Attempts that end sooner after their start hardly ran, µs.
+/// Attempts that ran for less than this hardly ran, µs.
 pub const QUICK_US: i64 = 10 * MICROS_PER_SECOND;
 
-/// The events of an episode by job, user, machine and reason. Events without one are in none.
+/// The events of an episode by job, user, machine and reason. An event without a user, machine or
+/// reason is left out of that count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Who {
     /// The first and the last of the events, µs.
@@ -33,11 +34,11 @@ pub struct Who {
     pub machines: BTreeMap<i64, u64>,
     /// Attempts that ended, on a known machine or not.
     pub attempts: u64,
-    /// Those of them that had run for less than [`QUICK_US`].
+    /// Those of these attempts that had run for less than [`QUICK_US`].
     pub quick: u64,
     /// Events of tasks that waited.
     pub waiting: u64,
-    /// Events by the reason for which the job ended, in logs that record it.
+    /// Events by the reason for the end of the job, in logs that record it.
     pub reasons: BTreeMap<String, u64>,
 }
 
@@ -66,7 +67,7 @@ impl Who {
         self.waiting += other.waiting;
     }
 
-    /// Extends the span of the events by another one.
+    /// Extends the span of the events so that it includes another span.
     fn reach(&mut self, span_us: Option<[i64; 2]>) {
         let both = self.span_us.into_iter().chain(span_us);
         self.span_us = both.reduce(|[first, last], [from, to]| [first.min(from), last.max(to)]);
@@ -85,14 +86,14 @@ impl Who {
     }
 }
 
-/// Who and what was in some episodes, and whose tasks waited in an interval.
+/// The events of some episodes, and the users of the tasks that waited in an interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Of each episode.
+    /// The events of each episode.
     pub episodes: Vec<Who>,
     /// Waiting time of the tasks of each user in the interval of the queue, µs.
     pub queue_us: BTreeMap<String, i64>,
-    /// Waiting time of all tasks in it, also of jobs without a known user, µs.
+    /// Waiting time of all tasks in that interval, including jobs without a known user, µs.
     pub queue_all_us: i64,
 }
 
@@ -107,7 +108,7 @@ impl Found {
     }
 }
 
-/// The episodes of each kind that hold an interval, and the interval of the queue.
+/// The episodes of each kind of event by interval, and the interval of the queue.
 struct Places<'a> {
     asked: &'a Asked,
     /// By kind: interval to the positions of its episodes.
@@ -123,8 +124,8 @@ impl Places<'_> {
     }
 }
 
-/// Who and what was in each of these episodes, in their order, and whose tasks waited in the interval
-/// of a queue. Episodes may share intervals.
+/// The events of each of these episodes, in the same order, and the users of the tasks that waited
+/// in the interval of a queue. Episodes may share intervals.
 ///
 /// # Errors
 /// A table cannot be read, or the callback stops the call.

@@ -1,8 +1,8 @@
 //! Single machines in detail: those that left most often.
 //!
 //! In: the events of machines, the attempts of a lake, and the chosen machines. Out: for each
-//! machine its capacities, the requests of attempts on it by interval, how they ended, the longest
-//! of them, and the jobs that ran there longest. Sums are exact.
+//! machine its capacities, and the attempts on it: their requests by interval, how they ended, the
+//! longest ones, and the jobs that ran there longest. Sums are exact.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,18 +20,18 @@ use crate::schema::Table;
 use crate::studies::load::intervals::{Amounts, Intervals};
 use crate::units::{CpuRate, CpuTime};
 
-/// Most attempts, and most jobs, listed per machine; the longest ones.
+/// The most attempts, and the most jobs, that are listed per machine: the longest ones.
 const ATTEMPTS_MAX: usize = 30;
 const JOBS_MAX: usize = 10;
 
-/// Number of intervals of its load.
+/// The number of intervals for the load of a machine.
 const INTERVALS: i64 = 50;
 
 /// A machine, its total time away, µs, and its outages.
 pub type Left<'a> = (i64, i64, Vec<&'a Outage>);
 
-/// The machines that left most often, at most `count`. Of two that left equally often, the one that
-/// was away longer comes first.
+/// The machines that left most often, at most `count`. If two left equally often, the one that was
+/// away longer comes first.
 pub fn left_most_often(fleet: &Fleet, count: usize) -> Vec<Left<'_>> {
     let mut by_machine: BTreeMap<i64, (i64, Vec<&Outage>)> = BTreeMap::new();
     for outage in &fleet.outages {
@@ -81,7 +81,7 @@ pub struct Closeup {
     pub capacity: Vec<CpuTime>,
     /// CPU × time that running attempts requested, per interval.
     pub requested: Vec<CpuTime>,
-    /// The total of that while the CPU of the machine was known.
+    /// The total of these requests while the CPU of the machine was known.
     pub requested_of_known: CpuTime,
     /// Attempts by how they ended.
     pub ends: BTreeMap<&'static str, u64>,
@@ -89,7 +89,7 @@ pub struct Closeup {
     pub attempts: Vec<Ran>,
     /// Number of jobs that ran on it.
     pub job_count: usize,
-    /// The jobs that ran longest.
+    /// The jobs that ran longest on it.
     pub jobs: Vec<(i64, Worked)>,
 }
 
@@ -197,7 +197,7 @@ pub fn closeups(
         Ok(all)
     };
     let merge = |mut one: SumsOf, other: SumsOf| {
-        // Each machine has its own sums: the order cannot reach a result.
+        // Each machine has separate sums, so the order of iteration does not change results.
         #[expect(clippy::iter_over_hash_type, reason = "each machine has its own sums")]
         for (id, sums) in other {
             match one.get_mut(&id) {
@@ -219,7 +219,7 @@ pub fn closeups(
     Ok(named.iter().map(of).collect())
 }
 
-/// When the CPU of a machine becomes known, µs; its last recorded value then holds.
+/// When the CPU of a machine becomes known, µs. From then on its last recorded value counts.
 fn known_from(up: &[UpTime]) -> i64 {
     up.iter().find(|own| own.cpu.is_some()).map_or(i64::MAX, |own| own.from_us)
 }
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(own.requested.iter().copied().sum::<CpuTime>(), CpuTime::of_slot(50));
         assert_eq!(own.requested_of_known, CpuTime::of_slot(25));
         assert_eq!(own.capacity.into_iter().sum::<CpuTime>(), CpuTime::of_slot(100));
-        // If the CPU is never known, nothing counts.
+        // If the CPU is never known, no request counts.
         let mut sums = Sums::new(at.count());
         sums.request(&at, known_from(&up[..1]), [50, 150], CpuRate::new(0.5));
         assert_eq!(sums.requested_of_known, CpuTime::ZERO);

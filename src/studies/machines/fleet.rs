@@ -46,7 +46,7 @@ pub struct Configuration {
     pub machines: u64,
     /// Machines with this configuration when first seen.
     pub machines_first: u64,
-    /// Machines among `machines` that were away at least once.
+    /// The machines of `machines` that were away at least once.
     pub machines_down: u64,
     /// Outages of machines that had this configuration when they left.
     pub outages: u64,
@@ -76,11 +76,11 @@ pub struct Together {
 /// History of all machines.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {
-    /// The first event, µs: 0 if the machines were there when the trace began.
+    /// The first event, µs; 0 if machines were present when the trace began.
     pub start_us: i64,
     /// End of the window, µs.
     pub end_us: i64,
-    /// Machines that were seen.
+    /// Number of machines that were seen.
     pub machines: u64,
     /// Machines that were away at least once.
     pub machines_down: u64,
@@ -96,14 +96,14 @@ pub struct Fleet {
     pub memory: [CpuTime; 3],
     /// Spells of machines in service.
     pub up_spells: Vec<Spell>,
-    /// Spells of machines that were up at the very first event, measured from there: their age is
-    /// unknown.
+    /// Spells of machines that were up at the very first event. They are measured from that event,
+    /// because the age of these machines is unknown.
     pub start_spells: Vec<Spell>,
     /// Spells that begin with a return.
     pub return_spells: Vec<Spell>,
-    /// Spells of machines away.
+    /// Spells of absence of machines.
     pub away_spells: Vec<Spell>,
-    /// Platforms and capacities, ordered by falling number of machines.
+    /// Platforms and capacities, ordered by descending number of machines.
     pub configurations: Vec<Configuration>,
     /// Events without a CPU capacity.
     pub without_capacity: u64,
@@ -128,9 +128,9 @@ struct Machine {
 /// How a spell in service begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Begin {
-    /// With the first of all events: the machine was there before.
+    /// With the first of all events: the machine was present before.
     Start,
-    /// With its own first event.
+    /// With the first event of the machine.
     First,
     /// With its return.
     Return,
@@ -149,8 +149,9 @@ pub(super) fn rate(amount: Option<f32>) -> CpuRate {
     amount.map_or(CpuRate::ZERO, CpuRate::new)
 }
 
-/// End of the known time of machines, µs: the end of the window, or their last event; if that is later,
-/// and their table is whole, the published end of the trace.
+/// End of the known time of machines, µs. This is the end of the window, unless machines have later
+/// events. In that case it is the published end of the trace if their table is complete, and their
+/// last event otherwise.
 pub fn end_of(events: &MachineEvents, windows: Windows) -> i64 {
     let times = events.events.iter().map(|event| event.time_us);
     let last = times.filter(|&at_us| at_us < i64::MAX).max();
@@ -160,7 +161,7 @@ pub fn end_of(events: &MachineEvents, windows: Windows) -> i64 {
 
 /// Follows all machines to the end of the window.
 pub fn fleet(events: &MachineEvents, end_us: i64) -> Fleet {
-    // What has the largest time happened after the trace.
+    // Events with the largest time happened after the trace.
     let within = || events.events.iter().filter(|event| event.time_us < i64::MAX);
     let start_us = within().next().map_or(0, |event| event.time_us);
     let fleet = Fleet { start_us, ..Fleet::default() };
@@ -227,7 +228,7 @@ impl Machine {
                 if !is_new {
                     self.spell(fleet, at_us, false);
                 }
-                // It lacks what its last event says, which is this one.
+                // The outage has the capacity in this REMOVE event, so the event is applied first.
                 self.update(event);
                 (self.is_up, self.was_down, self.since_us) = (false, true, at_us);
                 self.open_outage = Some(fleet.outages.len());
@@ -343,8 +344,8 @@ impl Fleet {
         lengths
     }
 
-    /// Runs of outages of at least two machines, each beginning at most `gap_us` after the one before;
-    /// most machines first.
+    /// Runs of outages of at least two machines, where each outage begins at most `gap_us` after
+    /// the one before. Runs with most machines come first.
     pub fn together(&self, gap_us: i64) -> Vec<Together> {
         let near = |one: &Outage, next: &Outage| next.from_us - one.from_us <= gap_us;
         let mut all: Vec<Together> = self
@@ -427,7 +428,7 @@ mod tests {
         assert_eq!(counts, expected);
         assert_eq!(found.together(10).iter().map(|own| own.machines).collect::<Vec<_>>(), [2]);
         assert!(found.together(9).is_empty());
-        // One machine that leaves twice is not two.
+        // One machine that leaves twice does not count as two machines.
         let twice = [(0, Add), (10, Remove), (11, Add), (12, Remove)];
         let twice = twice.map(|(at, change)| event(at, 1, change, Some(0.5))).to_vec();
         let of = |events| {
@@ -441,7 +442,7 @@ mod tests {
             )
         };
         assert!(of(twice).together(10).is_empty());
-        // What is lost has the capacity of the REMOVE, in the sum and in the configurations.
+        // The lost capacity is that of the REMOVE event, in the sum and in the configurations.
         let grown = vec![
             event(0, 1, Add, Some(0.5)),
             event(10, 1, Remove, Some(1.0)),

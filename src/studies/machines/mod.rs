@@ -1,4 +1,4 @@
-//! Machines over time: which left, for how long, the capacity lost, and what ran there.
+//! Machines over time: which left, for how long, the lost capacity, and what ran on them.
 //!
 //! In: `machine_events`, and `task_events` if it exists. Out: a [`Fleet`]: outages, their cost in
 //! capacity, spells between them with their survival, machines that left together, configurations,
@@ -10,8 +10,8 @@
 //!  outages                 |---- 1 ------|             |--- 2, not ended -
 //! ```
 //!
-//! The first spell of a machine starts when the machine is first seen. A machine in service at the
-//! start of the window is older by an unknown time.
+//! The first spell of a machine starts when the machine is first seen. A machine that is in service
+//! at the start of the window is older than its first spell, by an unknown time.
 
 pub mod closeup;
 mod fleet;

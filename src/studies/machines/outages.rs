@@ -1,7 +1,8 @@
-//! What stands out among outages: the most machines away at once, a length that many have, and the few
-//! machines with many of them.
+//! Notable facts about outages: the most machines away at the same time, a length that many outages
+//! have, and the few machines that have many outages.
 //!
-//! In: outages, or their lengths. Out: numbers for sentences, each of the data and not of a model.
+//! In: outages, or their lengths. Out: numbers for sentences, all computed from the data without a
+//! model.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,16 +11,16 @@ use serde::{Deserialize, Serialize};
 
 use super::Outage;
 
-/// The most machines away at once.
+/// The most machines away at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MostAway {
     /// Their number.
     pub machines: u64,
-    /// The first instant with so many, µs.
+    /// The first instant with this number of machines away, µs.
     pub at_us: i64,
 }
 
-/// Lengths that are within 10 % of each other.
+/// A range of lengths within 10 % of each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UsualLength {
     /// The shortest, s.
@@ -39,7 +40,8 @@ pub struct FewMachines {
     pub outages: u64,
 }
 
-/// The fewest machines that have at least one in so many outages; `None` without an outage.
+/// The fewest machines that together have at least one in `one_in` of all outages; `None` without
+/// outages.
 pub fn fewest_with(outages: &[Outage], one_in: u64) -> Option<FewMachines> {
     let mut by_machine: BTreeMap<i64, u64> = BTreeMap::new();
     for outage in outages {
@@ -58,11 +60,12 @@ pub fn fewest_with(outages: &[Outage], one_in: u64) -> Option<FewMachines> {
     None
 }
 
-/// The most machines away at once. An outage counts from its start until just before its end.
+/// The most machines away at the same time. An outage counts from its start until just before its
+/// end.
 pub fn most_away(outages: &[Outage], end_us: i64) -> Option<MostAway> {
     let spans = outages.iter().map(|own| (own.from_us, own.until(end_us)));
     let spans = spans.filter(|(from_us, until_us)| from_us < until_us);
-    // At one instant, returns come first.
+    // At the same instant, returns come before departures.
     let mut changes: Vec<(i64, i64)> =
         spans.flat_map(|(from_us, until_us)| [(from_us, 1), (until_us, -1)]).collect();
     changes.sort_unstable();
@@ -77,8 +80,8 @@ pub fn most_away(outages: &[Outage], end_us: i64) -> Option<MostAway> {
     most
 }
 
-/// The lengths within 10 % of each other that most outages have; of several such, the shortest. Lengths
-/// ascend, µs.
+/// The range of lengths within 10 % of each other that has most outages; of equal ones, the range
+/// with the shortest lengths. Lengths must ascend, µs.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 outages")]
 pub fn usual_length(ascending_us: &[i64]) -> Option<UsualLength> {
     let mut best: Option<(usize, usize)> = None;
@@ -108,7 +111,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Promise: at no instant are more machines away, and before that instant never so many.
+        /// Promise: at no instant are more machines away, and at all earlier instants there are
+        /// fewer.
         #[test]
         fn the_most_away_are_those_counted_at_every_instant(
             spans in prop::collection::vec((0..40_i64, prop::option::of(0..20_i64)), 0..30),
@@ -133,7 +137,7 @@ mod tests {
             prop_assert_eq!(found, first.copied());
         }
 
-        /// Promise: with one machine less, whichever these are, the outages are too few.
+        /// Promise: any set of machines that is smaller by one has too few outages.
         #[test]
         fn no_fewer_machines_have_as_many_outages(
             ids in prop::collection::vec(0..8_i64, 1..60), one_in in 1..30_u64,
@@ -159,7 +163,7 @@ mod tests {
             prop_assert_eq!(fewest_with(&[], one_in), None);
         }
 
-        /// Promise: no other tenth has more lengths.
+        /// Promise: no other range of lengths within 10 % has more outages.
         #[test]
         fn no_other_lengths_within_a_tenth_are_more(
             mut lengths in prop::collection::vec(0..60_i64, 1..40),

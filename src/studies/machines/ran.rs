@@ -1,12 +1,12 @@
 //! The attempts on a machine when it left, and their outcomes.
 //!
-//! In: outages, and the attempts of a lake. Out: per kind of end the attempts that ran on a machine
-//! when it left, the CPU time requested until then, and what their tasks did next.
+//! In: outages, and the attempts of a lake. Out: per kind of end, the attempts that ran on a
+//! machine when it left, the CPU time requested until then, and the next attempts of their tasks.
 //!
 //! ```text
 //!  machine   =================== REMOVE
-//!  attempt   SCHEDULE ========== | == EVICT         ended within a minute of it: with the machine
-//!  attempt   SCHEDULE ========== | ============= FINISH   ended later: it went on in the trace
+//!  attempt   SCHEDULE ========== | == EVICT         ended within a minute: with the machine
+//!  attempt   SCHEDULE ========== | ============= FINISH   ended later: it continued in the trace
 //! ```
 
 use rayon::prelude::*;
@@ -14,13 +14,15 @@ use rustc_hash::FxHashMap;
 
 use super::Outage;
 use crate::facts::FactError;
-use crate::facts::tasks::{Attempt, EndedBy, TaskView, Tasks, Usage};
+use crate::facts::bucket::Bucket;
+use crate::facts::tasks::{Attempt, EndedBy, TaskView};
 use crate::facts::window::{Windows, first_event_us, gaps_us};
 use crate::lake::Lake;
 use crate::schema::{EventType, Table};
 use crate::units::{CpuTime, MICROS_PER_SECOND};
 
-/// An attempt that ends at most this long before or after its machine leaves ended with it, µs.
+/// An attempt counts as ended with its machine if it ends at most this long before or after the
+/// machine leaves, µs.
 pub const WITH_US: i64 = 60 * MICROS_PER_SECOND;
 
 /// Kinds of ends, in the order of the table.
@@ -33,11 +35,11 @@ pub struct Ran {
     pub attempts: u64,
     /// Request × time until the machine left.
     pub cpu: CpuTime,
-    /// Attempts whose tasks were started again.
+    /// Attempts of tasks that were started again.
     pub restarted: u64,
-    /// Restarted tasks whose next attempt ran on another machine.
+    /// Restarted tasks with a next attempt on another machine.
     pub elsewhere: u64,
-    /// Of those, tasks whose next attempt failed as well.
+    /// Those of them with a next attempt that failed as well.
     pub failed_elsewhere: u64,
 }
 
@@ -55,13 +57,51 @@ impl Ran {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Running {
     /// By position in [`ENDS`].
-    pub ends: [Ran; ENDS.len()],
-    /// Outages that begin in the time for which task events are loaded. `ends` may have attempts of
-    /// others, which ran on into a time that is not loaded.
+    pub ends: Sums,
+    /// Outages that begin in the time for which task events are loaded. `ends` may also have
+    /// attempts of other outages, if these attempts continued into a time that is not loaded.
     pub outages: u64,
 }
 
-/// Reads every attempt of a lake; none without `task_events`.
+/// The sums of some buckets, by position in [`ENDS`].
+pub type Sums = [Ran; ENDS.len()];
+
+/// The times at which each machine left. Nothing else is needed to add up buckets.
+pub struct Leaving {
+    /// By machine: the times at which it left, ascending, µs.
+    by_machine: FxHashMap<i64, Vec<i64>>,
+}
+
+impl Leaving {
+    /// The outages that begin before a time, µs.
+    pub fn of(outages: &[Outage], end_us: i64) -> Self {
+        let mut by_machine: FxHashMap<i64, Vec<i64>> = FxHashMap::default();
+        // Times ascend, because outages are ordered by start.
+        for outage in outages.iter().filter(|outage| outage.from_us < end_us) {
+            by_machine.entry(outage.machine_id).or_default().push(outage.from_us);
+        }
+        Self { by_machine }
+    }
+
+    /// The attempts that ran on machines that left, from the tasks of a bucket.
+    ///
+    /// # Errors
+    /// A table cannot be read.
+    pub fn bucket(&self, bucket: &Bucket<'_>) -> Result<Sums, FactError> {
+        let mut sums = Sums::default();
+        bucket.tasks_alone()?.for_each(|task| add(&mut sums, task, &self.by_machine));
+        Ok(sums)
+    }
+}
+
+/// Adds the sums of more buckets.
+pub fn merge(mut own: Sums, others: Sums) -> Sums {
+    own.iter_mut().zip(others).for_each(|(own, others)| own.merge(others));
+    own
+}
+
+/// Reads every attempt of a lake; `None` without `task_events`. `known` has the sums of all buckets
+/// if they were added up before.
 ///
 /// # Errors
 /// A table cannot be read, or the callback stops the call.
@@ -69,32 +109,13 @@ pub fn running(
     lake: &Lake,
     windows: Windows,
     outages: &[Outage],
+    known: Option<Sums>,
 ) -> Result<Option<Running>, FactError> {
     if !lake.has(Table::TaskEvents) {
         return Ok(None);
     }
     let end_us = windows.task_end_us;
-    let mut by_machine: FxHashMap<i64, Vec<i64>> = FxHashMap::default();
-    // Times ascend, as outages do.
-    for outage in outages.iter().filter(|outage| outage.from_us < end_us) {
-        by_machine.entry(outage.machine_id).or_default().push(outage.from_us);
-    }
-    let rows = lake.expect_rows(&[Table::TaskEvents]);
-    let sums = (0..lake.bucket_count())
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|bucket| {
-            let mut sums = [Ran::default(); ENDS.len()];
-            let tasks = Tasks::read(lake, bucket, windows, Usage::Skip)?;
-            tasks.for_each(|task| add(&mut sums, task, &by_machine));
-            lake.step(rows)?;
-            Ok::<_, FactError>(sums)
-        })
-        .try_reduce_with(|mut one, other| {
-            one.iter_mut().zip(other).for_each(|(own, others)| own.merge(others));
-            Ok(one)
-        })
-        .unwrap_or(Ok([Ran::default(); ENDS.len()]))?;
+    let sums = known.map_or_else(|| all(lake, windows, &Leaving::of(outages, end_us)), Ok)?;
     let (begin_us, gaps) = (first_event_us(lake), gaps_us(lake, Table::TaskEvents));
     let is_loaded = |at_us: i64| {
         let is_in_gap = gaps.iter().any(|[from, to]| *from < at_us && at_us < *to);
@@ -104,10 +125,25 @@ pub fn running(
     Ok(Some(Running { ends: sums, outages: within }))
 }
 
+/// The sums of all buckets of a lake.
+fn all(lake: &Lake, windows: Windows, leaving: &Leaving) -> Result<Sums, FactError> {
+    let rows = lake.expect_rows(&[Table::TaskEvents]);
+    (0..lake.bucket_count())
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|bucket| {
+            let sums = leaving.bucket(&Bucket::of(lake, bucket, windows))?;
+            lake.step(rows)?;
+            Ok(sums)
+        })
+        .try_reduce_with(|own, others| Ok(merge(own, others)))
+        .unwrap_or_else(|| Ok(Sums::default()))
+}
+
 fn add(sums: &mut [Ran], task: &TaskView<'_>, by_machine: &FxHashMap<i64, Vec<i64>>) {
     for (idx, attempt) in task.attempts.iter().enumerate() {
         let Some(leaves) = attempt.machine_id.and_then(|id| by_machine.get(&id)) else { continue };
-        // The first time that the machine left after the attempt began.
+        // The first time at which the machine left after the attempt began.
         let after = leaves.partition_point(|&at_us| at_us <= attempt.start_us);
         let Some(&left_us) = leaves.get(after) else { continue };
         if attempt.end_us < left_us - WITH_US {

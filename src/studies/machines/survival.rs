@@ -1,9 +1,10 @@
 //! Durations: a survival curve with a band, and a fitted Weibull distribution.
 //!
-//! In: spells with their lengths, some cut off. Out: Kaplan and Meier's curve with Greenwood's band
-//! (95 %), the maximum-likelihood Weibull distribution with intervals from the observed
-//! information, and the likelihood ratio test of a shape of 1 (an exponential distribution, under
-//! which spells do not age).
+//! In: spells with their lengths, some cut off. Out: three results. The first is the curve of
+//! Kaplan and Meier with the 95 % band of Greenwood. The second is the maximum-likelihood Weibull
+//! distribution, with intervals from the observed information. The third is the likelihood ratio
+//! test of a shape of 1, which is an exponential distribution: the rate of ends does not depend on
+//! age.
 
 use serde::Serialize;
 
@@ -16,7 +17,7 @@ const STEPS_MAX: usize = 200;
 /// A spell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spell {
-    /// How long it lasted (at least, if cut off), µs.
+    /// Its length, µs; if it was cut off, a lower bound.
     pub length_us: i64,
     /// Whether it was cut off before its end.
     pub is_censored: bool,
@@ -52,8 +53,8 @@ pub fn curve(spells: &[Spell]) -> Vec<Point> {
     .collect()
 }
 
-/// The first length that at most this share of the spells outlasts; `None` if the curve stays
-/// above.
+/// The first length at which at most this share of the spells lasts longer; `None` if the curve
+/// stays above the share.
 pub fn quantile(points: &[Point], share: f64) -> Option<f64> {
     points.iter().find(|point| point.share <= share).map(|point| point.time_s)
 }
@@ -61,13 +62,13 @@ pub fn quantile(points: &[Point], share: f64) -> Option<f64> {
 /// A Weibull distribution: the share exp(−(t / scale)^shape) lasts longer than t.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Weibull {
-    /// Below 1 the rate of ends falls with age, above 1 it rises.
+    /// The shape. Below 1 the rate of ends falls with age, above 1 it rises.
     pub shape: f64,
     /// Lower end of the 95 % interval.
     pub shape_low: f64,
     /// Upper end of the 95 % interval.
     pub shape_high: f64,
-    /// The length that a share of 1/e outlasts, s.
+    /// The scale, s. A share of 1/e lasts longer than this.
     pub scale_s: f64,
     /// Lower end of the 95 % interval.
     pub scale_s_low: f64,
@@ -87,9 +88,9 @@ impl Weibull {
         (-(time_s / self.scale_s).powf(self.shape)).exp()
     }
 
-    /// The largest difference to a curve: how much, and at which length, s.
+    /// The largest difference from a curve: its amount, and the length at which it occurs, s.
     pub fn farthest(&self, points: &[Point]) -> Option<(f64, f64)> {
-        // Just before a step of the curve its value is that of the step before.
+        // Just before a step, the curve has the value of the previous step.
         let before = std::iter::once(1.0).chain(points.iter().map(|point| point.share));
         let both = points.iter().zip(before).flat_map(|(point, before)| {
             [before, point.share]
@@ -171,7 +172,7 @@ pub fn weibull(spells: &[Spell]) -> Option<Weibull> {
     })
 }
 
-/// The zero of a falling function between 10^-3 and 10^3.
+/// The zero of a falling function between 10^-3 and 10^3; `None` if it has no zero there.
 fn root(slope: impl Fn(f64) -> f64) -> Option<f64> {
     let (mut low, mut high) = (1e-3_f64, 1e3_f64);
     if slope(low) < 0.0 || 0.0 < slope(high) {
@@ -242,8 +243,8 @@ mod tests {
         (0..400).map(|_| one()).collect()
     }
 
-    /// Promise: nowhere is the distribution farther from the curve, on either side of a step; one that
-    /// was drawn from it is near, and lengths that all are alike are far.
+    /// Promise: the distribution is nowhere farther from the curve, on either side of a step. A
+    /// curve of spells drawn from the distribution is near it; a curve of equal lengths is far.
     #[test]
     fn the_farthest_point_is_that_of_a_dense_grid() {
         let check = |spells: &[Spell]| {
@@ -283,7 +284,8 @@ mod tests {
             let even = weibull(&drawn(seed + 1000, 1.0, 1000.0, 2000.0)).unwrap();
             refused += u32::from(even.p_exponential < 0.05);
         }
-        // Expected: 190 of 200 within, 10 refused; the bounds are three standard deviations away.
+        // Expected: 190 of 200 intervals have the true value, and 10 of 200 tests refuse it. The
+        // bounds are three standard deviations away.
         assert!(180 < shapes && 180 < scales, "{shapes} {scales}");
         assert!(refused < 20, "{refused}");
     }
