@@ -1,7 +1,7 @@
 //! The number of random cases for each property of replays. In: the number in a full run. Out: the
 //! number in this build.
 
-/// A tenth of the cases in builds without optimisation, to keep their tests quick.
+/// A twentieth of the cases in builds without optimisation, to keep their tests quick.
 pub(crate) const fn drawn(cases: u32) -> u32 {
-    if cfg!(debug_assertions) { cases.div_ceil(10) } else { cases }
+    if cfg!(debug_assertions) { cases.div_ceil(20) } else { cases }
 }

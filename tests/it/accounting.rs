@@ -24,7 +24,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Promise: `account` and `fairness` charge a job of Slurm its processors times the time that
-    /// it ran, without suspensions, as a sum over the lines gives.
+    /// it ran, without suspensions. The expected values are a sum over the lines.
     #[test]
     fn a_job_is_charged_for_the_time_that_it_ran(
         jobs in prop::collection::vec((0_i32..1_000, 1_i32..5_000, 0_i32..3_000, 1_i32..64, 0..STATES.len()), 1..30),
@@ -45,7 +45,7 @@ proptest! {
         let total = |args: &[&str]| place.run(args).ok().json()["total"].as_f64().unwrap();
         prop_assert_eq!(total(&["account", "--cpu", "requested", "--format", "json"]), f64::from(processor_s));
         prop_assert_eq!(total(&["account", "--cpu", "slots", "--format", "json"]), f64::from(slot_s));
-        // By reason, and by the end of attempts: each job has one.
+        // By reason, and by the end of attempts: each job has one attempt.
         let ledger = place.run(&["account", "--cpu", "requested", "--format", "json"]).ok().json();
         let reasons = ledger["reasons"].as_array().unwrap().iter().map(|row| {
             (row["end_reason"].as_str().unwrap(), (row["jobs"].as_u64().unwrap(), row["amount"].as_f64().unwrap()))
@@ -114,8 +114,8 @@ fn reasons_that_a_lake_does_not_have_are_refused_everywhere() {
     }
 }
 
-/// Promise: an analysis of a log that records why jobs ended has it on the page of outcomes, as
-/// `classify --by-reason` says it.
+/// Promise: if a log records why jobs ended, the page of outcomes of its analysis shows the reasons
+/// as `classify --by-reason` does.
 #[test]
 fn why_jobs_ended_is_on_the_page_of_outcomes() {
     let states = ["COMPLETED", "TIMEOUT", "OUT_OF_MEMORY", "PREEMPTED", "COMPLETED"];
@@ -134,7 +134,7 @@ fn why_jobs_ended_is_on_the_page_of_outcomes() {
     assert_eq!(stored["answer"]["reasons"], ask("terminal")["reasons"]);
     let reasons = asked["reasons"].as_array().unwrap();
     assert_eq!(reasons.len(), 4, "{asked}");
-    // What an exact sequence does not name is said in words.
+    // An outcome that the exact sequence does not name has a word in `course`.
     let preempted = reasons.iter().find(|row| row["end_reason"] == "PREEMPTED").unwrap();
     assert_eq!((&preempted["outcome"], &preempted["course"]), (&"other".into(), &"evicted".into()));
     let page = read("report/outcomes.html");
@@ -189,7 +189,8 @@ fn qualities_of_service_are_groups() {
     }
 }
 
-/// Promise: CPU time by account and by queue is that of the lines of the log, summed here.
+/// Promise: CPU time by account and by queue equals the sum over the lines of the log, computed
+/// here.
 #[test]
 fn accounts_and_queues_are_groups() {
     let jobs = [("chem", "long", 2), ("chem", "short", 3), ("bio", "long", 4), ("", "long", 5)];
@@ -272,7 +273,8 @@ fn a_job_of_two_months_is_one_attempt() {
     assert_eq!(json["total"], 2.0 * 86_400.0 * 2.0);
 }
 
-/// Promise: the machines over time are those that the log names; the system as a whole is none.
+/// Promise: the machines over time are those that the log names; the whole system is not one of
+/// them.
 #[test]
 fn machines_are_those_that_the_log_names() {
     for (nodes, count) in [(["n[1-3]", "n2"], "3.0"), (["", ""], "1.0")] {

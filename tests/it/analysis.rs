@@ -23,7 +23,7 @@ const CONFIG: &str = "steps = [\"sweep\", \"account\", \"describe\", \"replay\"]
     [sweep]\nrules = [\"failures\", \"events\"]\nthresholds = \"3,5\"\nbootstrap = 20\n\
     [replay]\npolicies = [\"fifo\", \"fair\"]\n";
 
-/// The files of an analysis, without pictures, the lake, and the command line.
+/// The files of an analysis, without pictures, without the lake and without the command line.
 fn results(place: &Place, folder: &str) -> BTreeMap<String, String> {
     let is_text = |name: &String| name.ends_with(".json") || name.ends_with(".csv");
     let files = tree(&place.path(folder)).into_iter();
@@ -180,7 +180,7 @@ fn an_analysis_goes_on_where_it_was_stopped() {
     let said = run(&[]);
     assert!(said.contains("[3/4] sweep\n") && said.matches("done before").count() == 3, "{said}");
     assert!(!run(&["--again"]).contains("done before"));
-    // A step that stops half-way in another analysis does not count as done in this one.
+    // A step that another analysis left incomplete does not count as done in this one.
     let half = CONFIG.replace("3,5", "4,7").replace("bootstrap = 20", "bootstrap = 21");
     fs::write(place.path("half.toml"), half).unwrap();
     fs::remove_file(place.path("found/sweep-selection.csv")).unwrap();
@@ -192,7 +192,7 @@ fn an_analysis_goes_on_where_it_was_stopped() {
     fs::write(place.path("found/sweep-selection.csv"), "").unwrap();
     assert!(run(&[]).contains("[3/4] sweep\n"), "its results are of the other analysis");
     assert_eq!(run(&[]).matches("done before").count(), 4);
-    // Neither does a step whose results are missing or were changed.
+    // A step with missing or changed results does not count as done either.
     fs::remove_file(place.path("found/account.csv")).unwrap();
     assert!(run(&[]).contains("[2/4] account\n"));
     let table = place.path("found/account.csv");
@@ -229,7 +229,7 @@ fn a_report_shows_its_own_analysis_alone() {
 pub(crate) const SIGNALS: [(&str, u64); 4] =
     [("-INT", 60), ("-TERM", 400), ("-INT", 900), ("-TERM", 1500)];
 
-/// An analysis that gets a signal at any step ends within a second or two and can be continued.
+/// An analysis that gets a signal at any step ends within one or two seconds, and can be continued.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_signal_stops_an_analysis_and_nothing_is_lost() {
@@ -300,8 +300,8 @@ fn traces() -> Vec<(&'static str, Place)> {
     ]
 }
 
-/// An analysis has one definition of CPU time: it is the same in every step and in every separate
-/// command, and the usage of all users adds up to the ledger.
+/// An analysis has one definition of CPU time. It is the same in every step and in every separate
+/// command. The usage of all users adds up to the ledger.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn every_command_takes_the_same_defaults_for_a_trace() {
@@ -509,7 +509,7 @@ fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
     assert_eq!(index.matches(unknown).count(), 1, "{index}");
     // No outcome is shown that was only assumed.
     assert!(!place.path("all/report/outcomes.html").exists());
-    // The page to which those of jobs lead back.
+    // The page to which the pages of jobs link back.
     let sweep = fs::read_to_string(place.path("all/report/sweep.html")).unwrap();
     assert!(sweep.contains(unknown) && !sweep.contains("<figure"), "{sweep}");
     let quality = fs::read_to_string(place.path("all/report/quality.html")).unwrap();
@@ -533,7 +533,7 @@ fn what_a_log_leaves_open_is_said_with_each_number_made_of_it() {
     assert!(!index.contains("lake; "), "{index}");
 }
 
-/// For a result in groups, the overview has the same sentence as for the whole.
+/// For a result in groups, the overview has the sentence about the whole.
 #[test]
 fn the_overview_of_a_result_in_groups_is_of_the_whole() {
     let place = place();
@@ -557,8 +557,8 @@ fn the_overview_of_a_result_in_groups_is_of_the_whole() {
     }
 }
 
-/// A job that was requeued and then finished has finished, in every answer of an analysis; the exact
-/// sequence of a single command calls it `other`.
+/// A job that was requeued and then finished counts as finished in every answer of an analysis. The
+/// exact sequence of a single command calls it `other`.
 #[test]
 fn a_job_that_was_requeued_and_finished_is_no_waste() {
     let place = Place::new();
@@ -601,9 +601,9 @@ fn a_job_that_was_requeued_and_finished_is_no_waste() {
     );
 }
 
-/// User 1 had 100 processors on the first day, user 2 had 10 on the tenth. With a half-life of a week the
-/// early use still counts most (100 * 2^(-9/7) is 41); after 9 days, half-lives of a day and less leave
-/// at most 100 / 512 of it.
+/// User 1 had 100 processors on the first day, user 2 had 10 on the tenth. With a half-life of a
+/// week, the early use still counts most (100 * 2^(-9/7) is 41). With half-lives of a day or less,
+/// at most 100 / 512 of it is left after 9 days.
 #[test]
 fn a_log_has_the_places_of_users_under_other_half_lives() {
     let place = Place::new();
@@ -628,7 +628,8 @@ fn a_log_has_the_places_of_users_under_other_half_lives() {
     assert_eq!(places, [[1.0, 1.0, 2.0, 2.0, 1.0], [2.0, 2.0, 1.0, 1.0, 2.0]]);
 }
 
-/// Promise: a table without rows is as good as none, whether a study reads it alone or with others.
+/// Promise: a table without rows is treated like a missing table, whether a study reads it alone or
+/// with others.
 #[test]
 fn a_table_without_rows_leaves_its_studies_out() {
     let place = Place::new();

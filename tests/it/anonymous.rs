@@ -75,8 +75,8 @@ fn all_texts(folder: &std::path::Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// Promise: with a key no file of a lake holds a name of the log; the same key gives the same names
-/// in every lake, another key gives others; counts are unchanged.
+/// Promise: with a key, no file of a lake holds a name of the log. The same key gives the same
+/// names in every lake, and another key gives other names. Counts are unchanged.
 #[test]
 fn a_lake_made_with_a_key_holds_no_name_of_the_log() {
     let place = Place::new();
@@ -166,8 +166,8 @@ fn numbers(lake: &Lake, table: Table, columns: &[&'static str]) -> BTreeSet<Stri
     found
 }
 
-/// Promise: no number that is made from a name can be tested without the key: the ids of a lake
-/// with a key are not those of a lake without, and its answers are the same.
+/// Promise: without the key, a guessed name cannot be tested against a number made from a name. The
+/// ids of a lake with a key differ from those of a lake without one, and the answers are the same.
 #[test]
 fn numbers_made_from_names_depend_on_the_key() {
     let place = Place::new();
@@ -227,8 +227,8 @@ fn numbers_made_from_names_depend_on_the_key() {
     }
 }
 
-/// Promise: with a key, the states of a mapped table are the words of its map, and no name that
-/// follows them is stored.
+/// Promise: with a key, the states of a mapped table are the words of its map. No name that follows
+/// them in a cell is stored.
 #[test]
 fn states_of_mapped_tables_keep_the_words_of_the_map() {
     let place = Place::new();

@@ -36,7 +36,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
     prop::collection::vec((events(5), tasks), 1..6)
 }
 
-/// Lines of a part, ordered by time; events at one instant in the order of the list.
+/// Lines of a part, ordered by time. Events at the same instant keep the order of the list.
 fn sorted(mut lines: Vec<(u64, String)>) -> String {
     lines.sort_by_key(|line| line.0);
     lines.into_iter().map(|line| line.1).collect()
@@ -363,8 +363,8 @@ fn the_ledger_of_the_real_parts_closes_attempts_with_their_jobs() {
     assert_eq!(counts["task_events attempts open at the end"], 142_129);
 }
 
-/// Promise: an attempt that the start of the next one ends, as when a job is resized, keeps its own
-/// running time, CPU time and time limit.
+/// Promise: an attempt that ends because the next one starts (as when a job is resized) keeps its
+/// own running time, CPU time and time limit.
 #[test]
 fn an_attempt_that_the_next_one_ends_keeps_what_its_row_records() {
     let place = Place::new();
@@ -381,7 +381,7 @@ fn an_attempt_that_the_next_one_ends_keeps_what_its_row_records() {
         let json = place.run(&["account", "--cpu", cpu, "--format", "json"]).ok().json();
         assert_eq!(json["total"], total, "{cpu}");
     }
-    // Limits of 10 h and 1 min: what was used of them is running time, whatever CPU time means.
+    // Limits of 10 h and 1 min. Their used part is running time, under any definition of CPU time.
     for cpu in ["requested", "measured"] {
         let json = place.run(&["monthly", "--cpu", cpu, "--format", "json"]).ok().json();
         let of = |name: &str| json["limits"][0][name].as_f64().unwrap();

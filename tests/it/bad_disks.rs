@@ -26,7 +26,7 @@ fn a_lake_that_cannot_be_a_folder() {
     assert_repaired(&place, &[]);
 }
 
-/// A small separate file system for the time of the test.
+/// A small separate file system that exists during the test.
 struct Mount(std::path::PathBuf);
 
 impl Mount {
@@ -52,7 +52,7 @@ fn mount(args: &[&str], path: &Path) -> bool {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        // A folder that remains mounted is removed with the machine.
+        // A folder that stays mounted disappears with the test machine.
         let _ = Command::new("umount").arg(&self.0).status();
     }
 }

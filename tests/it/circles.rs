@@ -1,8 +1,8 @@
-//! Imports inside a folder also go one way: no two files import each other.
+//! Imports inside a folder also go in one direction: no two files import each other.
 //!
-//! The face of a folder (`mod.rs`, or `x.rs` for `x/`) lists the files below it, which is not an
-//! import: the items in it (the trait, the error type) come before all of them. A name that a face
-//! only re-exports counts for the file that defines it.
+//! The face of a folder (`mod.rs`, or `x.rs` for `x/`) lists the files below it. This does not
+//! count as an import: the items in it (the trait, the error type) come before all of these files.
+//! A name that a face only re-exports counts for the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,7 +69,7 @@ fn paths(tree: &str) -> Vec<String> {
     found
 }
 
-/// The path from the root; none if it starts with a name that is not a module below `module`.
+/// The path from the root; `None` if it starts with a name that is not a module below `module`.
 fn from_root(module: &[String], path: &str, known: &BTreeSet<Module>) -> Option<Module> {
     let mut base = module.to_vec();
     let mut steps = path.split("::").peekable();
@@ -213,7 +213,8 @@ fn the_check_sees_circles() {
     // A face and the files below it.
     let face = ("a", "mod b;\nmod c;\npub use b::B;\nfn f() { b::g() }");
     assert!(!is_round(&[face, ("a::b", "use super::A;"), ("a::c", "use super::A;")]));
-    // Two files below it: by a `use`, through the face, by a path in the code, in a group.
+    // Two files below it that import each other: by a `use`, through the face, by a path in the
+    // code, in a group.
     for back in [
         "use super::B;",
         "use super::b::B;",

@@ -1,5 +1,5 @@
-//! Two programs on one lake: without shards one of them reports this and exits, shards add up to a
-//! single run even if they are killed, and a concurrent reader finds a complete lake.
+//! Two programs on one lake. Without shards, one of them reports this and exits. Shards add up to a
+//! single run, even if they are killed. A concurrent reader finds a complete lake.
 
 use std::fs;
 use std::process::{Child, Output, Stdio};
@@ -31,7 +31,8 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Removes the lake of the last round; ends with the lake of an undisturbed run.
+/// Removes the lake of the last round and runs `act`. At the end the lake must be that of an
+/// undisturbed run.
 fn round(act: impl FnOnce()) {
     let lake = WIDE.path("at-once");
     fs::remove_dir_all(&lake).ok();
@@ -84,7 +85,7 @@ fn read_until(is_over: &AtomicBool) -> usize {
     looks
 }
 
-/// One test, because the rounds use one lake in turn.
+/// This is one test, because the rounds use the same lake one after the other.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn two_ingests_of_one_lake_leave_what_one_leaves() {
@@ -113,7 +114,7 @@ fn two_ingests_of_one_lake_leave_what_one_leaves() {
             thread::scope(|scope| {
                 let reader = scope.spawn(|| read_until(&is_over));
                 killed += usize::from(a_killed_shard_goes_on(after));
-                // The fold of the shards does, too.
+                // The lake is also read while this run folds the shards.
                 WIDE.run(&INGEST).ok();
                 is_over.store(true, Ordering::Relaxed);
                 assert!(0 < reader.join().unwrap());

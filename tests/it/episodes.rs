@@ -1,5 +1,6 @@
-//! `episodes`: the intervals that stand out of drawn traces, with who was in them, as a count of the
-//! raw events finds them; the real trace and a real log against a script that reads their raw files.
+//! `episodes`: in random traces, the unusual intervals and the users and jobs in them equal a count
+//! of the raw events. The real trace and a real log are compared with a script that reads their raw
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +24,7 @@ const KINDS: [(&str, u32); 5] = [
     ("tasks lost", 6),
 ];
 
-/// What is asked.
+/// The settings of a question.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     interval: u64,
@@ -31,7 +32,7 @@ struct Asked {
     least: u64,
 }
 
-/// Intervals of a length from `start` to `end`, s.
+/// Intervals of equal length from `start` to `end`, s.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
     start: u64,
@@ -103,7 +104,7 @@ fn counted(jobs: &[Job], asked: Asked) -> Option<Counted> {
         let total = events.len() as u64;
         for idx in 0..grid.count() {
             let count = events.iter().filter(|event| grid.of(event.0) == idx).count() as u64;
-            // More than so many times the mean of a whole interval.
+            // More than `times` the mean of a whole interval.
             let is_many = asked.times * total * grid.length < count * (known[1] - known[0]);
             if count < asked.least || !is_many {
                 continue;
@@ -117,7 +118,8 @@ fn counted(jobs: &[Job], asked: Asked) -> Option<Counted> {
     Some((grid, spans, found))
 }
 
-/// The name with most of the events, and how many; the first of several; none with only one event.
+/// The name with most of the events, and how many it has. Of several names, the first; `None` if it
+/// has only one event.
 fn most<K: Ord + Clone>(names: impl Iterator<Item = K>) -> Option<(K, u64)> {
     let mut counts: BTreeMap<K, u64> = BTreeMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);
@@ -131,8 +133,8 @@ fn close(found: &Value, part: u64, whole: u64) -> bool {
     found.as_f64().is_some_and(|found| (found - part as f64 / whole as f64).abs() < 1e-9)
 }
 
-/// The mean of spans of tasks in an interval of the grid, as seconds of both; `None` outside of the
-/// grid or where tasks are not known.
+/// The mean number of spans of tasks in an interval of the grid, as the seconds of the spans and of
+/// the interval. `None` outside of the grid or where tasks are unknown.
 fn mean_of(
     jobs: &[Job],
     spans_of: SpansOf,
@@ -196,7 +198,7 @@ proptest! {
                 let is_in = |at: u64| (first..=last).contains(&grid.of(at));
                 events.iter().filter(move |event| is_in(event.0)).map(|event| event.1)
             };
-            // A job without an event of its own has no user.
+            // A job without its own events has no user.
             let users = within().filter(|id| !jobs[*id].0.is_empty()).map(|id| format!("user{}", id % 2));
             let at_within = events.iter().map(|event| event.0);
             let at_within = at_within.filter(|at| (first..=last).contains(&grid.of(*at)));
@@ -250,7 +252,7 @@ proptest! {
             prop_assert_eq!(&row["in_episodes"], within);
             prop_assert!(close(&row["in_episodes_share"], within, total), "{row}");
             prop_assert_eq!(&row["count"], total);
-            // Fewer than one interval in so many.
+            // At most one interval in `times_mean` is part of an episode.
             let intervals: u64 = own.iter().map(|one| one.2 - one.1 + 1).sum();
             prop_assert_eq!(&row["intervals"], intervals);
             if let Some([from, to]) = spans[usize::from(0 < kind)] {
@@ -264,7 +266,7 @@ proptest! {
     }
 }
 
-/// Runs the script that counts raw files on the answer about a lake of them.
+/// Runs the script that counts the raw files, and compares it with the answer about their lake.
 fn crosscheck(raw: &str, form: &str, tables: &[&str]) {
     let raw = repository().join("../shared/data").join(raw);
     if !raw.exists() {
@@ -281,6 +283,7 @@ fn crosscheck(raw: &str, form: &str, tables: &[&str]) {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "reads whole real traces")]
 fn the_real_trace_has_the_episodes_of_its_raw_files() {
     crosscheck(
         "clusterdata-2011-2",
@@ -290,6 +293,7 @@ fn the_real_trace_has_the_episodes_of_its_raw_files() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "reads whole real traces")]
 fn a_real_log_has_the_episodes_of_its_raw_file() {
     crosscheck("slurm/pozidriv.sacct.gz", "slurm", &[]);
 }

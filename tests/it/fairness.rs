@@ -240,7 +240,7 @@ fn the_google_parts_have_usage_per_user() {
     let ledger = place.run(&["account", "--cpu", "slots", "--format", "json"]).ok().json();
     let expected = ledger["total"].as_f64().unwrap();
     assert!((total - expected).abs() < 1e-9 * expected, "{total} {expected}");
-    // Part 14 is missing: in its hours attempts are only assumed to run, so no peak lies there.
+    // Part 14 is missing. In its hours attempts are only assumed to run, so no peak is in them.
     let gap = place.lake().gaps().into_iter().find(|gap| gap.table == "task_events").unwrap();
     let (from_s, until_s) = (gap.from_h.unwrap() * 3600.0, gap.until_h.unwrap() * 3600.0);
     let interval_s = found["interval_s"].as_f64().unwrap();
@@ -275,7 +275,7 @@ fn without_machines_the_busiest_interval_is_the_capacity() {
     let found = place.run(&["fairness", "--format", "json"]).ok().json();
     let load: Vec<f64> =
         found["load"].as_array().unwrap().iter().map(|load| load.as_f64().unwrap()).collect();
-    // Running usage hour by hour, although all is charged an hour later.
+    // Running usage hour by hour, although all usage is charged an hour later.
     assert_eq!(load[..10], [0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 1.0, 1.0, 1.0, 1.0]);
     assert_eq!(found["suggestions"]["came_when_free"].as_array().unwrap().len(), 0);
     assert!(found["suggestions"]["capacity"].as_str().unwrap().contains("busiest"));
@@ -286,7 +286,7 @@ fn without_machines_the_busiest_interval_is_the_capacity() {
     assert!(!given.contains("known capacity"), "{given}");
 }
 
-/// The last use is in the span that is shown, whatever follows the span.
+/// The last use is within the shown span, regardless of later usage.
 #[test]
 fn the_last_use_is_the_last_instant_within_the_span() {
     //  user 1  0 --- 1000          7200 --- 9000
@@ -385,7 +385,7 @@ proptest! {
     }
 }
 
-/// A submission may be after the window (time 2^63 - 1), and its job may have ended before.
+/// A submission may be after the window (time 2^63 - 1), although its job has ended before.
 #[test]
 fn a_submission_behind_the_window_waits_for_nothing() {
     let place = Place::new();

@@ -75,7 +75,7 @@ fn mistakes_are_refused_with_their_place() {
     );
 }
 
-/// Promise: an index without a single number says so; others say nothing of the kind.
+/// Promise: an index without a single defined value says so. Other indices print no such note.
 #[test]
 fn an_index_without_numbers_says_so() {
     let place = small();
@@ -89,7 +89,8 @@ fn an_index_without_numbers_says_so() {
     }
 }
 
-/// Promise: an index that is undefined somewhere says how often, and its page says the same.
+/// Promise: an index with some undefined values says how many there are, and its page says the
+/// same.
 #[test]
 fn an_index_with_some_undefined_values_says_how_many() {
     let place = small();
@@ -114,7 +115,7 @@ fn an_index_with_some_undefined_values_says_how_many() {
         assert!(!said.contains("whole: 0 of"), "{said}");
     }
     assert!(0 < undefined, "{series}");
-    // A column of a custom index is called as its author called it, and has no unit.
+    // A column of a custom index has the name that its author gave, and no unit.
     assert!(page.contains("data-column=\"a_b_share_rate\""), "{page}");
     assert!(page.contains(">A &lt;b&gt; share: rate<"), "{page}");
 }
@@ -165,6 +166,7 @@ fn lines_of_files_that_say_nothing_are_reported() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn users_times_intervals_are_bounded_before_anything_is_gathered() {
     let place = Place::new();
     let job = |user: u32| format!("{user} {user} 0 10 1 -1 -1 1 -1 -1 1 {user} 1 -1 1 1 -1 -1\n");

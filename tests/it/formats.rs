@@ -1,5 +1,5 @@
 //! Answers for programs: the same names, types and values in CSV, JSON and Parquet, with their
-//! origin. Answers for people: tables that fit.
+//! origin. Answers for people: tables that fit the terminal.
 
 use std::process::Command;
 
@@ -125,7 +125,7 @@ fn csv_json_and_parquet_say_the_same() {
     }
 }
 
-/// Commands with `--out`, whose further tables have units as well.
+/// Commands with `--out`. Their additional tables have units as well.
 const KEPT: &[&str] = &[
     "classify",
     "describe",
@@ -140,7 +140,7 @@ const KEPT: &[&str] = &[
     "replay --policies fifo easy --seeds 2 --sample 0.5",
 ];
 
-/// The CSV column with the unit of a column whose name has none.
+/// The CSV column with the unit of a column, if the name of the column has no unit.
 fn column_of_unit(name: &str) -> Option<&'static str> {
     let name = name.strip_suffix("_low").or_else(|| name.strip_suffix("_high")).unwrap_or(name);
     let plain = ["train_", "test_", "hindsight_"].iter().find_map(|begin| name.strip_prefix(begin));
@@ -150,7 +150,7 @@ fn column_of_unit(name: &str) -> Option<&'static str> {
         "threshold" => Some("threshold_unit"),
         "chosen_threshold" => Some("chosen_threshold_unit"),
         "mean" | "median" | "p25" | "p75" | "p90" | "p99" | "value" | "gain" => Some("unit"),
-        // CPU of one machine is a share of the largest, or a number of processors.
+        // The CPU of one machine is a share of the largest machine, or a number of processors.
         "cpu" => None,
         plain if plain.ends_with("_cpu") || plain.ends_with("cpu_s") => Some("unit"),
         _ => None,
@@ -332,7 +332,7 @@ fn quiet_is_quiet() {
     assert!(place.run(&["account", "--lake", "nothing", "-q"]).stderr.contains("error: "));
 }
 
-/// The reads that a command reports with `-v`, by table.
+/// The bytes that a command read, by table, as it reports with `-v`.
 fn bytes_read(place: &Place, args: &[&str]) -> Vec<(String, u64)> {
     let run = place.run(args);
     let said = run.stderr.lines().filter_map(|line| line.strip_prefix("read of "));
@@ -357,8 +357,8 @@ fn bytes_read_are_shown_by_table() {
             words.map(|word| word.split(':').nth(2).unwrap().parse().unwrap()).collect();
         bytes.iter().sum::<u64>()
     };
-    // Every byte is hashed; row counts and footers are read again, and jobs once more for the ends
-    // of their tasks.
+    // Every byte is hashed. Row counts and footers are read again, and jobs are read once more for
+    // the ends of their tasks.
     let verified = bytes_read(&place, &["verify", "--lake", "lake", "-v"]);
     assert_eq!(verified.len(), manifest["tables"].as_object().unwrap().len());
     for (table, bytes) in verified {
@@ -429,13 +429,13 @@ fn a_terminal_gets_tables_and_no_parquet() {
     assert!(text.contains("further columns (--columns all): "), "{text}");
 }
 
-/// Charts for a paper: the requested width, text as text, and title and caption in a file beside.
+/// Charts for a paper: the requested width, text as text, and title and caption in a separate file.
 #[test]
 fn charts_are_as_wide_as_asked_and_their_text_is_text() {
     let place = place();
     let asked = ["account", "--cpu", "slots", "--out", "paper", "--no-title"];
     let width = ["--chart-width", "8.4cm", "--chart-format", "svg,pdf,png"];
-    // A chosen width alone is enough: a paper has its own captions.
+    // The width option alone has this effect, because a paper has its own captions.
     place.run(&[&asked[..5], &width].concat()).ok();
     let beside = std::fs::read_to_string(place.path("paper/account-slots.txt")).unwrap();
     let (title, caption) = beside.split_once("\n\n").unwrap();

@@ -131,8 +131,8 @@ fn every_study_says_of_2019_what_it_says_of_2011() {
         assert!(2 < of_old.lines().count(), "{args:?}");
         assert_eq!(of_new, of_old, "{args:?}");
     }
-    // In 2019 the job says which tasks must run on different machines; in 2011 it is drawn per
-    // task.
+    // In 2019 the job records which tasks must run on different machines; in 2011 this is drawn for
+    // each task.
     let replayed = new.run(&["replay", "--format", "json", "--policies", "fifo priority"]).ok();
     assert_eq!(replayed.json()["policies"].as_array().unwrap().len(), 2);
     let mut apart = [0, 0];

@@ -109,8 +109,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Promise: in every interval `load` has the GPUs that pods held and waited for, and those of
-    /// the nodes, as in a sum over pods and seconds; all intervals add up to `account`.
+    /// Promise: in every interval, `load` has the GPUs that pods held and waited for, and those of
+    /// the nodes. They equal a sum over pods and seconds, and all intervals add up to `account`.
     #[test]
     fn load_shows_the_gpus_held_in_every_interval(
         pods in prop::collection::vec((0_i64..300, 0_i64..200, 1_i64..500, 0_i64..9), 1..30),
@@ -170,7 +170,7 @@ proptest! {
     }
 }
 
-/// Promise: every sum of GPU time has its unit, in text and charts, and no other unit.
+/// Promise: every sum of GPU time has the unit of GPU time, in text and charts, and no other unit.
 #[test]
 fn gpu_time_is_said_in_gpu_seconds() {
     let pods = ["a,4000,1,1,500,,LS,Succeeded,0,110,10", "b,4000,1,2,1000,,LS,Failed,0,110,10"];
@@ -203,7 +203,7 @@ fn gpu_time_is_said_in_gpu_seconds() {
     place.run(&["report", "account", "fairness", "--out", "pages"]).ok();
     for page in ["outcomes.html", "fairness.html", "users/0001.html"] {
         let html = std::fs::read_to_string(place.path("pages").join(page)).unwrap();
-        // Of a single user, the page of fairness is one sentence.
+        // For a single user, the page of fairness is one sentence.
         assert!(html.contains("GPU time") || html.contains("GPU-s"), "{page}: {html}");
         for other in
             ["CPU time in GPU-s", "CPU time by outcome (GPU-s)", "cores", "CPU time so far"]
@@ -218,8 +218,8 @@ fn gpu_time_is_said_in_gpu_seconds() {
     assert_eq!(json["load"][0], 0.3125);
 }
 
-/// Promise: an analysis of a log with GPUs says where the GPU time went, as `account --resource gpu`
-/// does; without any it says nothing of it.
+/// Promise: an analysis of a log with GPUs shows GPU time by outcome, as `account --resource gpu`
+/// does. Without GPUs it does not mention GPU time.
 #[test]
 fn an_analysis_has_the_gpu_time_beside_the_cpu_time() {
     let pods = ["a,4000,1,1,500,,LS,Succeeded,0,110,10", "b,4000,1,2,1000,,LS,Failed,0,110,10"];
@@ -329,8 +329,8 @@ fn traces_without_gpus_are_refused() {
     }
 }
 
-/// Promise: a model that a pod names twice is that model. Orders that book for every waiting task
-/// are refused, for any seed that draws the GPUs.
+/// Promise: a model that a pod names twice counts once. Orders that book for every waiting task are
+/// refused, for any seed that draws the GPUs.
 #[test]
 fn models_are_kept_and_bookings_refused_under_every_seed() {
     let pods = ["a,4000,1,1,1000,A|A,LS,Succeeded,0,110,10".to_owned()];

@@ -6,7 +6,7 @@ use super::support::{Place, check_golden, commands, orphans};
 fn the_help_of_every_command_is_as_it_was_read() {
     let place = Place::new();
     let brief = place.run(&["--help"]).ok();
-    // The portal is a command only in a build with the feature `serve`; its help is checked there.
+    // The portal is a command only in builds with the feature `serve`, where its help is checked.
     let lines = brief.stdout_text().split_inclusive('\n');
     let brief: String = lines.filter(|line| !line.starts_with("  serve ")).collect();
     check_golden("help/jobfate.txt", &brief);

@@ -117,7 +117,8 @@ fn orders_are_compared_where_both_indices_tell_users_apart() {
     let sge = pair("sge");
     assert_eq!((&sge["users"], &sge["spearman_end"]), (&2.into(), &1.0.into()), "{sge}");
     assert_eq!((&sge["users_moved"], &sge["most_places"]), (&0.into(), &0.0.into()), "{sge}");
-    // No job waits: both users share one place, half a place from that of the metered order.
+    // No job waits, so both users share one place, which is half a place from their places in the
+    // metered order.
     let slowdown = pair("slowdown");
     assert_eq!(slowdown["spearman_end"], serde_json::Value::Null, "{slowdown}");
     assert_eq!(
@@ -127,8 +128,8 @@ fn orders_are_compared_where_both_indices_tell_users_apart() {
     );
 }
 
-/// The example of Slurm's manual for `FairShare=parent`: T is dissolved, so that user 1 has half of
-/// the shares and three quarters of the usage.
+/// The example of Slurm's manual for `FairShare=parent`: T is dissolved, so user 1 has half of the
+/// shares and three quarters of the usage.
 #[test]
 fn an_account_with_parent_is_dissolved() {
     let place = Place::new();
@@ -158,7 +159,7 @@ fn an_account_with_parent_is_dissolved() {
     assert_eq!(of("slurm:half_life_s=0", "2", "factor"), 2.0_f64.powf(-0.25 / 0.5));
 }
 
-/// Promise: users of a file of accounts exist from the start, also if they never submit anything.
+/// Promise: users of a file of accounts exist from the start, even if they never submit anything.
 #[test]
 fn an_index_of_all_compares_the_users_of_the_file() {
     let place = Place::new();
@@ -176,7 +177,7 @@ fn an_index_of_all_compares_the_users_of_the_file() {
     assert_eq!(of(&all, index, "", "users")[..2], [3.0, 3.0]);
 }
 
-/// A user with running jobs has a share, whenever they are charged.
+/// A user with running jobs has a share, regardless of when the jobs are charged.
 #[test]
 fn the_share_follows_from_what_runs_and_not_from_what_is_charged() {
     //  user 1 holds 468 processors for four hours, user 2 one of them in the first.
@@ -206,7 +207,7 @@ fn the_share_follows_from_what_runs_and_not_from_what_is_charged() {
     }
 }
 
-/// Suggestions compare running usage with running usage, whenever it is charged.
+/// Suggestions compare running usage with running usage, regardless of when it is charged.
 #[test]
 fn suggestions_are_the_same_whenever_usage_is_charged() {
     let place = no_machines();
@@ -216,7 +217,8 @@ fn suggestions_are_the_same_whenever_usage_is_charged() {
         found.ok().json()["suggestions"].clone()
     };
     assert_eq!(of("end"), of("running"));
-    // 8 hours of 4 processors, and 2 of one: 40 % of 34 core-hours are passed in the fourth hour.
+    // 8 hours of 4 processors, and 2 hours of 1 processor: usage exceeds 40 % of 34 core-hours in
+    // the fourth hour.
     assert_eq!(of("end")["hold_back"][0]["passed_at_s"], 4.0 * 3600.0);
     let ceiling = of("end")["limits"]["ceiling_cpu_s"].as_f64().unwrap();
     assert!((ceiling - 0.4 * 34.0 * 3600.0).abs() < 1e-6, "{ceiling}");

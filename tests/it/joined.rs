@@ -65,7 +65,7 @@ pub(crate) fn file(rows: &[Row]) -> String {
     text
 }
 
-/// The number of an event of v3 in v2.1; none for QUEUE and ENABLE.
+/// The number that an event of v3 has in v2.1; `None` for QUEUE and ENABLE.
 fn in_v2(kind: u8) -> Option<u8> {
     match kind {
         0 => Some(0),
@@ -74,8 +74,8 @@ fn in_v2(kind: u8) -> Option<u8> {
     }
 }
 
-/// Promise: the tables hold each event, window and job once, with the cell in the ids, for any
-/// random rows and repetitions.
+/// Promise: for any random rows and repetitions, the tables hold each event, window and job once,
+/// with the cell in the ids.
 fn check(rows: &[Row]) -> Result<(), TestCaseError> {
     let place = Place::new();
     fs::write(place.path("borg_traces_data.csv.gz"), gzip(file(rows).as_bytes())).unwrap();
@@ -137,7 +137,7 @@ fn check(rows: &[Row]) -> Result<(), TestCaseError> {
             .sum::<u64>()
     };
     prop_assert_eq!(count("rows of a joined sample"), rows.len() as u64);
-    // No number has the same name in both lists.
+    // No event type has the same name in both lists.
     prop_assert_eq!(count("`event` contradicts"), rows.len() as u64);
     Ok(())
 }
@@ -155,7 +155,8 @@ proptest! {
     }
 }
 
-/// Promise: outcomes of a sample go by the last event, and what it is stands beside its answers.
+/// Promise: outcomes of a sample are defined by the last event, and answers say that the trace is a
+/// sample.
 #[test]
 fn a_sample_goes_by_the_last_event() {
     let place = Place::new();
@@ -195,7 +196,7 @@ fn cells_constraints_and_gaps_of_a_row_are_read() {
     assert_eq!(ids, [(3_800_000_000_001, 771), (3_800_000_000_002, 772)]);
 }
 
-/// Rejects name the line in which their row starts, although rows contain line ends.
+/// Rejects name the line in which their row starts, even if rows contain line ends.
 #[test]
 fn what_does_not_read_is_a_reject_at_its_line() {
     let good = line(0, (1, 0, 1, 5, 3, 2, false));
@@ -223,7 +224,8 @@ fn what_does_not_read_is_a_reject_at_its_line() {
     }
 }
 
-/// Promise: a quote that is not closed costs its own record, wherever it is; the others are read.
+/// Promise: a quote that is not closed, at any place, costs only its own record; all others are
+/// read.
 #[test]
 fn a_lost_quote_costs_its_own_record() {
     let rows: Vec<Row> = (0..40_u16).map(|number| (1, 0, 1, number, 0, 0, false)).collect();

@@ -37,13 +37,13 @@ const LAYERS: [&str; 25] = [
 /// Offers what programs need, including a generated lake.
 const FRONT_DOOR: &str = "prelude";
 
-/// Outside of the data flow: it uses only the layers [`BELOW`], and only [`FRONT_DOOR`] uses it.
+/// Outside of the data flow. It uses only the layers in [`BELOW`], and only [`FRONT_DOOR`] uses it.
 const BESIDE: &str = "synth";
 
-/// It also uses the errors and the types of events.
+/// The layers that it may use: the errors, and the types of events.
 const BELOW: [&str; 2] = ["faults", "schema"];
 
-/// Belongs to the program, not to the library: its only `crate::` paths are its own.
+/// Belongs to the program, not to the library. Its `crate::` paths are only to itself.
 const PROGRAM: &str = "cli";
 
 /// Items of `lib.rs` itself, which belong to no layer.
@@ -70,8 +70,8 @@ fn forbidden_paths<'a>(layer: &str, source: &'a str) -> Vec<&'a str> {
         .collect()
 }
 
-/// The longest chain of `super::` outside tests; a chain as long as the depth of the file would
-/// leave its layer.
+/// The longest chain of `super::` outside of tests. A chain as long as the depth of the file would
+/// leave the layer.
 fn longest_climb(source: &str) -> usize {
     let source = source.split("#[cfg(test)]\nmod ").next().unwrap_or(source);
     let mut longest = 0;
@@ -82,8 +82,8 @@ fn longest_climb(source: &str) -> usize {
     longest
 }
 
-/// Every source file with the names of the modules that lead to it: `lake/ingest.rs` gives
-/// `["lake", "ingest"]`, `lake/mod.rs` gives `["lake"]`.
+/// Every source file, with the names of its modules from the root: `lake/ingest.rs` gives `["lake",
+/// "ingest"]`, `lake/mod.rs` gives `["lake"]`.
 pub(crate) fn sources() -> Vec<(PathBuf, Vec<String>, String)> {
     let mut found = Vec::new();
     collect(&repository().join("src"), &mut Vec::new(), &mut found);

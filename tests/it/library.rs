@@ -1,7 +1,7 @@
 //! The promises of the library to programs that use it.
 //!
-//! The programs of `examples/` run; questions without meaning are refused; a call that its caller
-//! stops leaves no incomplete files.
+//! The programs of `examples/` run; meaningless questions are refused; a call that its caller stops
+//! leaves no incomplete files.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -210,7 +210,7 @@ fn the_rows_of_an_ingest_in_progress_are_those_that_are_stored() {
     use jobfate::sources::part;
 
     let trace = Sample::trace().unwrap();
-    // A segment with a bad part is read again without this part.
+    // If a segment has a bad part, it is read again without this part.
     let bad = std::fs::read_dir(trace.join("task_events")).unwrap().next().unwrap().unwrap();
     let bytes = std::fs::read(bad.path()).unwrap();
     std::fs::write(bad.path(), &bytes[..bytes.len() / 2]).unwrap();
@@ -289,7 +289,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     std::fs::remove_dir_all(trace).unwrap();
 }
 
-/// An order and a rule whose periods are the given ones, one call after another.
+/// An order and a rule that return the given periods, one per call.
 #[derive(Debug)]
 struct Odd(Mutex<Vec<i64>>);
 
@@ -358,7 +358,7 @@ fn a_policy_that_cannot_be_replayed_is_refused_with_a_reason() {
         let said = refused(&rule(&[period_us]));
         assert_eq!(said, format!("the period of rule `odd` is {period_us} µs, {least}"));
     }
-    // A period is asked for once: what is said later divides nothing by zero.
+    // The period is read only once, so a later period of 0 cannot cause a division by zero.
     for policy in [order(&[SECOND, 0, 0, 0]), rule(&[SECOND, 0, 0, 0])] {
         let outcome = replay(&ReplayPlan::new(&cluster, &workload, &policy)).unwrap();
         assert_eq!(outcome.makespan_us, Some(30 * SECOND));

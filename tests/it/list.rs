@@ -1,5 +1,5 @@
-//! The list of studies: each study in it appears everywhere, and no other code chooses a study by
-//! its name.
+//! The list of studies: each study in it appears everywhere, and no code elsewhere chooses a study
+//! by its name.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn readme_rows() -> Vec<(String, String)> {
     rows.collect()
 }
 
-/// Commands that are about the program itself.
+/// Commands about the program itself.
 const OWN: [&str; 2] = ["completions", "man"];
 
 /// Writes the answer of each study into its row of the table, with `UPDATE_GOLDEN=1`; a study
@@ -114,7 +114,7 @@ fn a_report_has_a_page_for_every_study_of_an_analysis() {
             .iter()
             .any(|end| index.contains(&format!("href=\"{}{end}", study.topic.file)));
         assert!(is_linked, "{}", study.name);
-        // What has no answer is one line of a list.
+        // A study without an answer is one line of a list.
         let ways = ["h2", "li"];
         let shown =
             |name: &str| ways.iter().any(|way| page.contains(&format!("<{way} id=\"{name}\">")));
@@ -173,8 +173,8 @@ fn the_check_sees_a_name() {
     assert_eq!(uses("// \"sweep\"\n#[cfg(test)]\nmod tests { \"sweep\" }", "sweep"), 0);
 }
 
-/// Whether a text lists the detectors: all of them, or all but two (some lists leave out those
-/// without an effect, and a new detector may be missing).
+/// Whether a text lists the detectors: all, or all except two. Some lists leave out detectors
+/// without an effect, and a new detector may be missing.
 fn lists(text: &str, names: &[&str]) -> bool {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '-' || letter == '_';
     let words: BTreeSet<&str> = text.split(|letter| !is_part(letter)).collect();
@@ -197,7 +197,7 @@ fn the_detectors_are_listed_once() {
         lists(&text, &names).then(|| path.strip_prefix(repository()).unwrap_or(&path).to_owned())
     });
     let found: Vec<String> = texts.map(|path| path.display().to_string()).collect();
-    // The other file draws what rules do to one straggler.
+    // The other file draws the effect of rules on one straggler.
     assert_eq!(found, ["src/replay/detectors/mod.rs", "src/replay/tests.rs"]);
     assert!(lists("`late`, spark and \"flink\"", &["late", "spark", "flink", "yarn", "mantri"]));
     assert!(!lists("late, spark", &["late", "spark", "flink", "yarn", "late021"]));

@@ -1,5 +1,6 @@
-//! `load`: the sums of all intervals equal those of `account`, for any interval and groups; an
-//! interval has the values of a count of the random events; the raw files give the same.
+//! `load`: the sums of all intervals equal those of `account`, for any interval and groups; the
+//! values of an interval equal a count of the random events; a count of the raw files gives the
+//! same.
 
 use std::process::Command;
 
@@ -165,7 +166,7 @@ fn raw_files_of_the_real_trace_say_the_same() {
     check_raw("clusterdata-2011-2", &["--tables", "job_events,task_events,machine_events"]);
 }
 
-/// Compares free capacity that no waiting task fits with a search of the raw files.
+/// Compares the free capacity that no waiting task fits with a search in the raw files.
 fn check_fragmentation(place: &Place, raw: &str, drawn: [&str; 2]) {
     let Some(python) = python("numpy") else { return };
     let run = Command::new(python)
@@ -221,6 +222,7 @@ fn fragmentation_of_the_real_trace_is_that_of_the_raw_files() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "reads whole real traces")]
 fn raw_lines_of_the_logs_say_the_same() {
     check_raw("swf/NASA-iPSC-1993-3.1-cln.swf.gz", &[]);
     check_raw("swf/LCG.swf.gz", &[]);
@@ -280,7 +282,7 @@ fn the_fact_by_hour_has_the_sums_of_load() {
             (row["hour_us"].as_i64().unwrap() / 3_600_000_000, row["slots_s"].as_f64().unwrap())
         })
         .collect();
-    // Hours without an event have a row too: what runs in them counts.
+    // Hours without an event also have a row, because tasks that run in them count.
     let expected = [(0, 4200.0), (1, 7200.0), (2, 5400.0), (3, 3600.0), (4, 600.0)];
     assert_eq!(found, expected);
     for (row, (hour, slots)) in rows.iter().zip(found) {
@@ -301,8 +303,8 @@ fn the_fact_by_hour_has_the_sums_of_load() {
     }
 }
 
-/// Service counts from time 0 in a trace with its own clock, and from the first event of a task if times
-/// are dates: nobody knows when such a machine came.
+/// In a trace with its own clock, service counts from time 0. If times are dates, it counts from
+/// the first event of a task, because it is unknown when such a machine came.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_machine_of_a_dated_log_is_not_in_service_from_1970_on() {

@@ -33,7 +33,7 @@ const SMALL: [(&str, Source, &[&str]); 6] = [
     ("small-pods.json", Source::Kubernetes, &[]),
 ];
 
-/// A lake of a small log, whose bad lines are allowed.
+/// A lake of a small log. Its bad lines are allowed.
 fn small(name: &str, beside: &[&str]) -> Place {
     let place = Place::new();
     for name in [&[name], beside].concat() {
@@ -206,7 +206,7 @@ fn what_cannot_be_decided_is_refused_with_a_way_out() {
         assert_eq!(run.code, Some(code), "{args:?}: {}", run.stderr);
         assert!(run.stderr.contains(what) && run.stderr.contains(hint), "{args:?}: {}", run.stderr);
     }
-    // Another kind of trace, and another file of the same kind, do not mix into a lake.
+    // Another kind of trace, or another file of the same kind, is not mixed into a lake.
     let run = place.run(&["ingest", &golden("trace").to_string_lossy()]);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
     assert!(run.stderr.contains("another kind of trace: swf (original)"), "{}", run.stderr);
@@ -247,7 +247,7 @@ fn bad_lines_count_against_the_limit() {
     let run = place.run(&["ingest", "trace/a.swf"]);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
     assert!(run.stderr.contains("1 of 3 lines were rejected"), "{}", run.stderr);
-    // Lines of files that are read as one are counted on.
+    // If several files are read as one, line numbers continue from file to file.
     let several = Place::new();
     let pod = serde_json::json!({"apiVersion": "v1", "kind": "Pod", "status": {"phase": "Pending"},
         "spec": {"containers": []},
@@ -333,7 +333,8 @@ fn check_real(log: &PathBuf, topology: Option<&PathBuf>, known: [u64; 4]) {
         (fields[0].to_owned(), serde_json::json!(fields[2].parse::<u64>().unwrap()))
     });
     assert_eq!(naive["sequences"], serde_json::Value::Object(sequences.collect()));
-    // A copy that was killed because another attempt had finished does not decide a task.
+    // A copy that was killed because another attempt had finished does not decide the outcome of a
+    // task.
     if let Some(finished) = naive["finished_tasks"].as_u64() {
         let asked = ["classify", "--by", "task", "--classes", "terminal", "--format", "json"];
         let rows = place.run(&asked).ok().json()["rows"].as_array().unwrap().clone();
@@ -368,12 +369,14 @@ fn the_lcg_grid_of_2005() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "reads whole real traces")]
 fn the_nasa_ipsc_of_1993() {
     let Some(log) = real_log("swf/NASA-iPSC-1993-3.1-cln.swf.gz") else { return };
     check_real(&log, None, [18_239, 18_239, 18_239, 1]);
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "reads whole real traces")]
 fn the_19_hadoop_jobs_of_2009() {
     let Some(log) = real_log("rumen/19-jobs.trace.json.gz") else { return };
     let Some(topology) = real_log("rumen/19-jobs.topology.json.gz") else { return };
@@ -413,6 +416,7 @@ fn naive_accounting(kind: &str, paths: &[&PathBuf]) -> Option<serde_json::Value>
 /// Promise: jobs and processor-seconds by the state in the log, machines and the peak of the system
 /// equal the counts of plain Python in the text.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "reads whole real traces")]
 fn the_slurm_cluster_pozidriv() {
     let Some(log) = real_log("slurm/pozidriv.sacct.gz") else { return };
     let place = Place::new();
@@ -536,6 +540,7 @@ fn the_pods_of_alibaba_2023() {
 
 /// Promise: tasks by status, core-seconds and jobs equal the counts of plain Python.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "reads whole real traces")]
 fn the_batch_tasks_of_alibaba_2017() {
     let Some(log) = real_log("alibaba-2017/batch_task.csv.gz") else { return };
     let place = Place::new();
@@ -765,7 +770,7 @@ fn the_batch_jobs_of_alibaba_2018() {
     place.run(&["verify", "--lake", "lake"]).ok();
 }
 
-/// What became of the jobs of pods in one array of JSON.
+/// The outcomes of jobs, from pods in one JSON array.
 fn of_array(place: &Place, pods: &[serde_json::Value]) -> serde_json::Value {
     place.raw("array.json", serde_json::to_string_pretty(pods).unwrap());
     let args = ["ingest", "trace/array.json", "--source", "kubernetes", "--lake", "array"];
@@ -773,9 +778,9 @@ fn of_array(place: &Place, pods: &[serde_json::Value]) -> serde_json::Value {
     place.run(&["classify", "--lake", "array", "--format", "json"]).ok().json()
 }
 
-/// Promise: for a generated list of pods, pods by phase, core-seconds, GPU-seconds, jobs and nodes
-/// equal the counts of plain Python, on any number of threads; in an array they
-/// are the same.
+/// Promise: for a generated list of pods, the pods by phase, core-seconds, GPU-seconds, jobs and
+/// nodes equal the counts of plain Python, on any number of threads. Pods in an array give the
+/// same.
 #[test]
 fn the_pods_of_kubernetes() {
     let mut seed = 11_u64;
@@ -837,7 +842,7 @@ fn the_pods_of_kubernetes() {
         .unwrap();
     assert_eq!(naive["machines"], nodes);
     place.run(&["verify", "--lake", "lake"]).ok();
-    // By another user.
+    // With users from another field.
     let args = ["ingest", "trace/pods.json", "--lake", "x", "--user-from", "label:team"];
     let run = place.run(&args).ok();
     assert!(
@@ -849,8 +854,8 @@ fn the_pods_of_kubernetes() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
 }
 
-/// Promise: outputs of `kubectl get pods` at several times, in one file or in several, are read as
-/// one, each attempt once.
+/// Promise: outputs of `kubectl get pods` at several times, in one file or several, are read as one
+/// log, with each attempt once.
 #[test]
 fn outputs_of_kubernetes_at_several_times_are_read_as_one() {
     let place = Place::new();
@@ -906,8 +911,8 @@ fn outputs_of_kubernetes_at_several_times_are_read_as_one() {
     );
 }
 
-/// A pod that lives, in seconds of a day: when it is asked for, given a node, its container's runs
-/// with their exit codes, and how it is ended from outside.
+/// The life of a pod, in seconds of a day: when it is requested, when it gets a node, the runs of
+/// its container with their exit codes, and how it is ended from outside.
 #[derive(Clone, Debug)]
 struct Lived {
     number: u32,
@@ -921,7 +926,7 @@ impl Lived {
         format!("2024-03-01T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
     }
 
-    /// Times of pods are never the same: pods of one index follow each other.
+    /// Two pods never have the same time, because the pods of one index must follow each other.
     fn time(&self, step: u32) -> u32 {
         16 * step + self.number
     }
@@ -931,7 +936,7 @@ impl Lived {
         serde_json::json!({"kind": "Pod", "resource": "pods", "namespace": "n", "name": name, "uid": uid})
     }
 
-    /// What `kubectl get pods` prints of it.
+    /// The output of `kubectl get pods` for it.
     fn shown(&self, step: u32) -> serde_json::Value {
         let span = |&(start, end, code): &(u32, u32, i32)| {
             serde_json::json!({"startedAt": Self::at(self.time(start)), "exitCode": code,
@@ -973,7 +978,7 @@ impl Lived {
                 {"resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}]}})
     }
 
-    /// What its events and the requests about it say.
+    /// Its events, and the requests about it.
     fn told(&self) -> Vec<serde_json::Value> {
         let event = |reason: &str, step| {
             serde_json::json!({"apiVersion": "v1", "kind": "Event", "reason": reason,
@@ -1010,8 +1015,8 @@ fn lived() -> impl Strategy<Value = (Lived, Vec<u32>)> {
     })
 }
 
-/// The rows of a lake by their tasks, in the order of each task, without their numbers; and what its
-/// manifest says of rejects and remarks.
+/// The rows of a lake by task, in the order of each task, without their numbers; and the rejects
+/// and remarks in its manifest.
 fn rows_and_remarks(place: &Place, name: &str) -> (Vec<String>, String) {
     let lake = Lake::open(place.path(name)).unwrap();
     let mut table = String::new();
@@ -1052,8 +1057,8 @@ proptest! {
         failure_persistence: None,
         ..ProptestConfig::with_cases(if cfg!(debug_assertions) { 12 } else { 120 })
     })]
-    /// Promise: outputs of Kubernetes in several files are read as one, however the objects are spread
-    /// over them and in any order.
+    /// Promise: outputs of Kubernetes in several files are read as one log, for any distribution
+    /// and order of the objects.
     #[test]
     fn objects_of_kubernetes_are_the_same_in_any_files_and_order(
         pods in proptest::collection::vec(lived(), 1..12),

@@ -90,9 +90,9 @@ proptest! {
 fn what_ran_on_a_machine_when_it_left_is_reported() {
     //  machine 0 leaves at 100, comes back at 200
     //  task 0  SCHEDULE 40 ==== EVICT 101, SCHEDULE 150 on machine 1 ==== FAIL 170
-    //  task 1  SCHEDULE 40 ==== FINISH 90       had ended shortly before
+    //  task 1  SCHEDULE 40 ==== FINISH 90       ended shortly before
     //  task 2  SCHEDULE 10 ==== FINISH 30       long before
-    //  task 3  SCHEDULE 40 ============= FINISH 300   the table says that it went on
+    //  task 3  SCHEDULE 40 ============= FINISH 300   went on, by the table
     let event = |time, task, machine, kind| {
         format!("{time}000000,,1,{task},{machine},{kind},u,0,0,0.5,0.5,,\n")
     };

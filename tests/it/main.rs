@@ -1,69 +1,69 @@
-//! The integration tests: whole runs of the program, and calls of the library where a run shows too
-//! little.
+//! The integration tests: whole runs of the program, and calls of the library if a run does not
+//! show enough.
 //!
 //! ```text
 //!  sessions   runs that go well: exit code, stdout and stderr, and the files that they leave
-//!  bad_folders  folders and parts that cannot be ingested, and the run that repairs
-//!  bad_lakes  lakes that are missing, damaged or in use: an error with its way out
+//!  bad_folders  folders and parts that cannot be ingested, and the run that repairs the lake
+//!  bad_lakes  lakes that are missing, damaged or in use: an error with a hint
 //!  bad_disks  folders that cannot be written, disks that are full
-//!  wrong_use  exit code 2, what was wrong, and nothing written
-//!  analysis   a whole analysis as one file, and one that goes on where it was stopped
-//!  bad_input  what a broken file gives: a reject with its line, or an error
+//!  wrong_use  exit code 2, a message about the mistake, and no file written
+//!  analysis   a whole analysis as one file, and one that continues where it was stopped
+//!  bad_input  broken files: a reject with its line, or an error
 //!  corrupt    flipped bits in parts, lake and manifest: an error, a reject, or a checksum
-//!  recognised which source a trace has, what a refused ingest leaves behind, what is warned of
-//!  tampered   lakes that were changed and sealed anew: answered, or refused by file and column
-//!  memory     small inputs that would take much memory
-//!  whole      mutated input of 2019 and of grids through whole commands
-//!  resume     steps, shards and threads leave the same lake
-//!  concurrent two programs at one lake: one of them leaves, or both add up to one
-//!  ways_in    every source: threads, steps, packing, damage and kills
-//!  traps      the traps of each kind of log, one a row, and what is said of them
-//!  faults     kills, signals, failing calls, full disks: what is there is whole, and the rest comes later
-//!  publish    what --out promises, also to two at once and to those who are killed
-//!  regression faults that were found once
-//!  accounting  what accounting logs are charged, what is unknown of them, what is refused
-//!  suspended  jobs that were suspended count with the time that they ran, in every study
-//!  export     ways out: read again, and against the raw events
-//!  logs       SWF, GWF and Rumen: small ones, the real ones, odd bytes
-//!  mapped     any table by a map: answers of the same log as SWF, wrong maps, proposals
-//!  google_2019  both forms of an export, alloc sets, the same studies as of 2011
-//!  properties any trace comes out of a lake as it went in
+//!  recognised the source of a trace, the effects of a refused ingest, and warnings
+//!  tampered   changed lakes with new checksums: an answer, or an error with file and column
+//!  memory     memory of every command, also for small inputs that would take much of it
+//!  whole      whole commands on mutated input of 2019 and of grids
+//!  resume     steps, shards and threads give the same lake
+//!  concurrent two programs on one lake: one of them exits, or both add up to one run
+//!  ways_in    every source: threads, steps, compression, damage and kills
+//!  traps      the traps of each kind of log, one per row, and the messages about them
+//!  faults     kills, signals, failing calls, full disks: files are complete, a second run repairs
+//!  publish    the promises of --out, also for two runs at the same time and for killed runs
+//!  regression faults that were fixed
+//!  accounting  accounting logs: charged amounts, unknown amounts, refused questions
+//!  suspended  every study counts suspended jobs with the time that they ran
+//!  export     exports: ingested again, and compared with the raw events
+//!  logs       SWF, GWF and Rumen: small logs, real logs, random bytes
+//!  mapped     tables read with a map: the answers of the same log as SWF, wrong maps, proposals
+//!  google_2019  both formats of an export, alloc sets, the same studies as for 2011
+//!  properties the rows of a lake are those of the trace, for any trace
 //!  queries    golden answers on a small trace drawn in tests/golden/README.md
-//!  spread     studies folded in parts, as the workers of a cluster do, are the whole
+//!  spread     studies folded in parts, as on the workers of a cluster, equal the whole
 //!  studies    account and sweep give the sums of the queries
-//!  load       the cluster over time: sums of the ledger, counts of drawn events and of raw files
-//!  episodes   what stands out of drawn traces, the real trace and a real log, as a count finds it
-//!  machines   outages of drawn machines, what ran on them, and the real table
-//!  timelines  the outcome study on drawn traces, worked out by hand
+//!  load       the cluster over time: sums of the ledger, counts of random events and of raw files
+//!  episodes   unusual intervals of random traces and real ones, compared with a count
+//!  machines   outages of random machines, the attempts on them, and the real table
+//!  timelines  the outcome study on small traces with a timeline, worked out by hand
 //!  mandai     the study of 2017: a row for each claim, and its figures
-//!  papers     the kept pages of the five papers; two runs of all of them
-//!  truth      synthetic traces: the analysis finds what was planted
-//!  detect     detectors over history: what is stored, refused, and replayed independently
-//!  real       the real trace, where it lies beside this repository
-//!  engines    Python readers of the lake and the page for notebooks, where a Python has them
-//!  report     pages: ways that lead somewhere, names that are no markup, what a browser makes of them
-//!  attempts   an attempt never outlasts its job; gaps between parts are said
-//!  drawn      sweeps, waits and shares of drawn traces, against sums of the raw events
-//!  edges      what begins before the window or ends after it is counted, and said
-//!  trust      intervals of a sweep, and rules that the past chooses
-//!  replay     policies on a history drawn by hand, and experiments without a trace
-//!  formats    the same table in CSV, JSON and Parquet, and lines that fit a terminal
-//!  easy       backfilling delays nobody: the rule as it is defined, and the first job left alone
-//!  causality  what fairness says of a time depends on nothing after it
-//!  fairness   usage per user: against the ledger, an independent script, and drawn by hand
-//!  fairness_use  wrong or empty input of `fairness`: refused with its place, or an empty answer
-//!  indices    custom indices beside the built-in ones, orders, shares, suggestions
-//!  shares     each share names what it is of, and is that
-//!  security   names that would be markup, formulas, paths or statements; programs of others
-//!  serve      the portal: answers of the commands, nobody who should not get in, nothing lost
-//!  spark      the queries and studies on a cluster of a master and two workers
-//!  gpus       GPUs as a resource: what is charged, its unit, which lakes have none
-//!  help       the help texts, and what every flag must say
-//!  options    every option of every command refuses what it cannot mean
+//!  papers     the stored pages of the five papers; two runs of all of them
+//!  truth      synthetic traces: the analysis finds the ground truth
+//!  detect     detectors over history: stored results, refusals, an independent replay
+//!  real       the real trace, if it is next to this repository
+//!  engines    Python readers of the lake, and the page for notebooks
+//!  report     pages: links with a target, names that never act as markup, the pages in a browser
+//!  attempts   an attempt never outlasts its job; gaps between parts are reported
+//!  drawn      sweeps, waits and shares of random traces, compared with sums of the raw events
+//!  edges      jobs that begin before the window or end after it are counted and reported
+//!  trust      intervals of a sweep, and rules that are chosen from the past
+//!  replay     policies on a hand-made history, and experiments without a trace
+//!  formats    the same table in CSV, JSON and Parquet, and tables that fit a terminal
+//!  easy       backfilling never delays the first waiting job; the rule by its definition
+//!  causality  values of fairness at a time do not depend on later events
+//!  fairness   usage per user, compared with the ledger, an independent script, and hand-made logs
+//!  fairness_use  wrong or empty input of `fairness`: an error with its place, or an empty answer
+//!  indices    custom and built-in indices, orders, shares, suggestions
+//!  shares     each share names its denominator, and has it
+//!  security   names that look like markup, formulas, paths or SQL; programs of others
+//!  serve      the portal: answers of the commands, no access without permission, no data lost
+//!  spark      the queries and studies on a Spark cluster of a master and two workers
+//!  gpus       GPUs as a resource: charged amounts, their unit, lakes without GPUs
+//!  help       the help texts
+//!  options    every option of every command refuses invalid values
 //!  layering   a layer uses only those before it
-//!  shipping   what a release says of itself agrees, and the files of the package
-//!  circles    no two files need each other
-//!  tidy       the dependencies of tests change no other; no leftovers in the sources
+//!  shipping   the parts of a release agree, and the files of the package
+//!  circles    no two files import each other
+//!  tidy       dependencies of tests do not change other dependencies; no leftovers in the sources
 //! ```
 //!
 //! A test that cannot run prints a line that starts with `SKIPPED:` on stderr, and counts as

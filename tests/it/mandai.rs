@@ -86,7 +86,7 @@ const CLAIMS: [(&str, &[&str]); 11] = [
     ),
 ];
 
-/// Those of figure 4.2.2.
+/// The claims of figure 4.2.2.
 const HARM: [&str; 2] = ["T = 10: harmed finished jobs", "T = 300: harmed finished jobs"];
 
 #[test]
@@ -166,7 +166,7 @@ fn sequences(
     sequences
 }
 
-/// Gives each job a task whose sequence is long only because of an update.
+/// Gives each job a task with a sequence that is long only because of an update.
 fn with_an_updated_task_of_each_job(place: &Place) {
     let path = place.path("trace").join("task_events/part-00001-of-00002.csv");
     let mut text = fs::read_to_string(&path).unwrap();

@@ -120,7 +120,8 @@ fn parts_of_runs_are_held_up_to_a_bound() {
     assert!(said.contains("too_many_partial_runs"), "{said}");
 }
 
-/// A job of Rumen with the given number of tasks with one attempt, and the given user.
+/// A job of Rumen with the given number of tasks, each with one attempt, and a user name of the
+/// given length.
 fn rumen(tasks: usize, user: usize, attempts: &str) -> String {
     let mut text = format!(
         "{{\"jobID\":\"job_1_1\",\"user\":\"{}\",\"submitTime\":1000,\"launchTime\":1001,\
@@ -141,7 +142,7 @@ const ATTEMPT: &str = "{\"attemptID\":\"a_0\",\"startTime\":2000,\"finishTime\":
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn one_large_object_takes_its_text_and_no_more() {
     let place = Place::new();
-    // A name of 4 KB in each of 180,000 rows would be 720 MB, twice.
+    // A name of 4 KB in each of 180,000 rows would be 720 MB, in two tables.
     fs::write(place.path("jobs-trace.json"), rumen(60_000, 4000, ATTEMPT)).unwrap();
     check(&place, "jobs-trace.json", &[], 0, BASE + HELD);
     let count = place.run(&["query", "q02", "--format", "csv"]).ok();
@@ -176,7 +177,7 @@ fn an_object_that_means_far_more_than_it_says_is_refused() {
     assert!(said.contains("out_of_range 1"), "{said}");
 }
 
-/// 450,000 jobs of one task once took 6 GB, although none of them is judged.
+/// 450,000 jobs of one task took 6 GB in an earlier version, although none of them is judged.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn detect_keeps_nothing_of_jobs_too_small_to_be_judged() {
@@ -207,13 +208,13 @@ fn said(help: &str, behind: &str) -> u64 {
         .unwrap()
 }
 
-/// Promise: the memory of `ingest` grows with the jobs of a log by at most what its help says, also
-/// with two threads, which read the jobs and the tasks at once.
+/// Promise: the memory of `ingest` grows with the jobs of a log by at most the amount in its help,
+/// also with two threads, which read the jobs and the tasks at the same time.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_log_takes_what_the_help_of_ingest_says() {
     const JOBS: [u64; 2] = [100_000, 400_000];
-    // Of blocks, rows and buckets that are not yet full.
+    // For blocks, rows and buckets that are not yet full.
     const SLACK: u64 = 48 * MB;
     let clock = |second: u64| {
         let (day, hour, minute) = (1 + second / 86_400, second / 3_600 % 24, second / 60 % 60);

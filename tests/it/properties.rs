@@ -14,7 +14,7 @@ use super::support::{Place, contents, gzip};
 /// Number of random traces whose rows are read back from the lake.
 pub(crate) const TRACES: u32 = 150;
 
-/// A cell of a trace, in the one way in which each value is written.
+/// A cell of a trace, in the only form in which its value is written.
 fn cell(column: &Column) -> BoxedStrategy<String> {
     let whole = |range: std::ops::RangeInclusive<i64>| range.prop_map(|value| value.to_string());
     let amount = prop_oneof![

@@ -1,6 +1,6 @@
-//! The promises of `--out`, for every command that writes: results of one run and never of two, no
-//! other file overwritten or removed, and one process at a time, even if a command is killed while
-//! it moves its results into place.
+//! The promises of `--out`, for every command that writes: results are of one run and never of two,
+//! no other file is overwritten or removed, and one process writes at a time. They hold even if a
+//! command is killed while it moves its results into place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::faults::FAILING_DISK;
 use super::support::{Place, Run, commands, now, options, tree};
 
-/// Calls at which each command is killed while it moves its results into place.
+/// The number of calls at which each command is killed while it moves its results into place.
 pub(crate) const KILLS_INSIDE: usize = 40;
 
 /// Calls of each command that fail.
@@ -27,13 +27,13 @@ pub(crate) const FAULTS_INSIDE: usize = 20;
 /// Pairs of programs that start at about the same time, for each command.
 pub(crate) const PAIRS: usize = 6;
 
-/// Instants at which an analysis is killed that replaces a finished one.
+/// The number of instants at which an analysis that replaces a finished one is killed.
 pub(crate) const ANALYSES_KILLED: usize = 20;
 
 const TRACE: &str = "synth trace --jobs 120 --days 0.5 --parts 2 --machines 12 --seed 3";
 const OTHER: &str = "synth other --jobs 60 --days 0.4 --parts 2 --machines 9 --seed 4 --no-usage";
 
-/// A command with two settings, and where it writes.
+/// A command with two settings, and the folder that it writes to.
 struct Writer {
     name: &'static str,
     commands: [&'static str; 2],
@@ -123,7 +123,7 @@ const LOG: &str = "JobID|User|Account|State|Submit|Start|End|NCPUS\n\
     1|a|x|COMPLETED|2024-01-30T10:00:00|2024-01-30T11:00:00|2024-02-02T11:00:00|4\n\
     2|b|y|FAILED|2024-02-01T10:00:00|2024-02-01T10:10:00|2024-02-01T12:00:00|2\n";
 
-/// Commands that are killed, or whose calls fail, while they move their results into place.
+/// Commands that are killed, or get failing calls, while they move their results into place.
 const DISTURBED: [&str; 7] =
     ["sweep", "detect", "replay", "fairness", "query", "report", "analyze"];
 
@@ -245,8 +245,8 @@ enum Blow {
     },
 }
 
-/// Runs the second setting with a fault at a call of some kinds; also returns the number of calls
-/// of these kinds, if the run ended by itself.
+/// Runs the second setting with a fault at a call of some kinds. Also returns the number of calls
+/// of these kinds, if the run was not killed.
 fn with_blow(
     place: &Place,
     writer: &Writer,
@@ -294,8 +294,8 @@ fn assert_repaired(writer: &Writer, place: &Place, whole: &Files, about: &str) {
     assert_eq!(beside.len(), found.len(), "{about}: {:?}", beside.keys());
 }
 
-/// Promise: whenever a command is killed, the folder holds one run or the mix is reported, and a
-/// second run of the command leaves the files of an undisturbed run.
+/// Promise: after a kill at any instant, the folder holds one run, or the mix is reported. A second
+/// run of the command leaves the files of an undisturbed run.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_kill_inside_the_publishing_leaves_one_run_or_is_reported() {
@@ -328,8 +328,8 @@ fn a_kill_inside_the_publishing_leaves_one_run_or_is_reported() {
     }
 }
 
-/// Promise: if a call fails, the command exits with 4 and names the path; the folder is as after a
-/// kill.
+/// Promise: if a call fails, the command exits with 4 and names the path; the folder is in the same
+/// state as after a kill.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_failing_call_leaves_one_run_or_is_reported() {
@@ -359,7 +359,8 @@ fn a_failing_call_leaves_one_run_or_is_reported() {
                 let (output, _) = with_blow(&place, writer, (calls, at), blow);
                 let said = String::from_utf8_lossy(&output.stderr);
                 let about = format!("{}: {calls} {at} of {count}: {said}", writer.name);
-                // A folder that exists, a leftover that the next run removes.
+                // These calls may fail: a folder may exist, and a leftover is removed by the next
+                // run.
                 let may_fail = ["mkdir", "unlink"].contains(&calls);
                 if !(may_fail && output.status.success()) {
                     assert_eq!(output.status.code(), Some(4), "{about}");
@@ -518,7 +519,7 @@ fn a_report_replaces_only_a_report() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("is the current folder"));
     report("one").ok();
-    // Through a link the folder that it leads to is replaced, and the link stays.
+    // If the path is a link, its target folder is replaced, and the link stays.
     symlink("report", place.path("pages/link")).unwrap();
     run(&place, "report two --out pages/link").ok();
     assert!(place.path("pages/link").is_symlink());
@@ -539,7 +540,7 @@ fn manual_pages_replace_only_manual_pages() {
     assert_eq!(fs::read(place.path("man1/jobfate-sweep.1")).unwrap(), b"mine");
 }
 
-/// Commands that write something new, with the name for it. `TAKEN` is an existing file.
+/// Commands that write something new. `TAKEN` is its name, which is that of an existing file.
 const NAMES: [&str; 27] = [
     "export --as swf --out TAKEN",
     "synth TAKEN --jobs 5",
@@ -672,7 +673,7 @@ fn facts_are_one_set() {
         let has_usage = found.contains_key("q07_cpu_measured.csv");
         assert_eq!(has_usage, lake == "lake", "facts of tables that this lake has");
     }
-    // A single fact is not a set, and replaces none of its files.
+    // A single fact is not a set, and does not replace files of a set.
     let refused = run(&place, "query q01 --lake lake --out facts");
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("it belongs to the result `facts`"), "{}", refused.stderr);
@@ -770,7 +771,7 @@ fn every_command_that_writes_is_there() {
         let Some(name) = line.split(' ').next().filter(|name| !name.is_empty()) else { continue };
         let help = Command::new(env!("CARGO_BIN_EXE_jobfate")).args([name, "--help"]).output();
         let help = String::from_utf8_lossy(&help.unwrap().stdout).into_owned();
-        // The studies of `reproduce` are written like the others; manuals have a separate test.
+        // The studies of `reproduce` are written like other results; manuals have a separate test.
         let writes = help.contains("--out <DIR>") && !["reproduce", "man", "help"].contains(&name);
         assert!(!writes || known.contains(name), "{name} is not among the writers");
     }

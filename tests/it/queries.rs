@@ -38,7 +38,7 @@ fn every_query_gives_its_golden_answer_however_many_buckets() {
     }
 }
 
-/// Queries for logs run only on logs.
+/// Queries for logs run only on lakes of logs.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn a_query_of_logs_is_for_their_lakes_alone() {

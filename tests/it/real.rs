@@ -87,7 +87,7 @@ fn the_general_classification_of_jobs() {
         let line = run.stdout_text().lines().find(|line| line.contains(&format!(",{outcome},")));
         line.and_then(|line| line.split(',').nth(2)?.parse::<u64>().ok()).unwrap()
     };
-    // 013014 has finished in the end; 018 and 018888 run on.
+    // A job with 013014 has finished in the end; jobs with 018 and 018888 still run.
     assert_eq!((count("finished"), count("failed"), count("killed")), (385_582, 10_124, 272_341));
     assert_eq!(
         (count("evicted"), count("lost"), count("running"), count("pending")),
@@ -218,7 +218,7 @@ fn the_slice_of_task_usage_is_read_flat() {
     place.run(&["ingest", slice.to_str().unwrap(), "--table", "task_usage", "--lake", "lake"]).ok();
     let entry = &place.lake().manifest.tables["task_usage"];
     assert_eq!((entry.rows(), entry.rejects()), (120, 0));
-    // Without the whole table or its tasks, verify still counts.
+    // `verify` counts rows even without the whole table or its tasks.
     let run = place.run(&["verify", "--format", "csv"]).ok();
     assert!(run.stdout_text().contains("task_usage,rows,120,\n"), "{}", run.stdout_text());
 }

@@ -47,8 +47,8 @@ fn a_refused_ingest_leaves_no_folder() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// After any refused traces, in any order, and for an existing or a new folder: the next trace
-    /// is ingested, and the lake is that of a new folder.
+    /// After any refused traces, in any order, the next trace is ingested, and the lake is the same
+    /// as in a new folder. This holds for an existing and for a new folder.
     #[test]
     #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
     fn what_was_refused_binds_no_other_trace(
@@ -114,7 +114,7 @@ fn wide_log() -> impl Strategy<Value = (Vec<Vec<i32>>, usize, bool, bool)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A log with fields behind the eighteenth gives the rows of the log without them, and a
+    /// A log with fields after the eighteenth gives the rows of the log without these fields, and a
     /// remark that counts its lines.
     #[test]
     #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]

@@ -1,5 +1,5 @@
-//! The record beside the policies of a replay: its numbers are those of the log, by the definitions
-//! of the replays.
+//! The recorded history next to the policies of a replay: its numbers are those of the log, by the
+//! definitions of the replays.
 
 use std::fmt::Write;
 use std::fs;
@@ -109,8 +109,8 @@ proptest! {
     }
 }
 
-/// All recorded attempts together have the CPU time of `account`, and those that are not replayed a part
-/// of it.
+/// All recorded attempts together have the CPU time of `account`. Attempts that are not replayed
+/// have a part of it.
 #[test]
 fn the_record_has_the_cpu_time_of_the_ledger() {
     let place = Place::new();
@@ -123,7 +123,7 @@ fn the_record_has_the_cpu_time_of_the_ledger() {
     let value = |of: &Value, name: &str| of[name].as_f64().unwrap();
     let recorded = &replay["recorded"];
     let (all, dropped) = (value(recorded, "cpu_s"), value(recorded, "dropped_cpu_s"));
-    // A replay begins at the start of the window, the ledger with what ran before it.
+    // A replay begins at the start of the window; the ledger also includes attempts before it.
     let total = value(&ledger, "total");
     assert!(0.99 * total < all && all <= total, "{all} {ledger}");
     assert!(0.0 < dropped && dropped < all, "{recorded}");
@@ -131,7 +131,8 @@ fn the_record_has_the_cpu_time_of_the_ledger() {
     assert!(0 < replay["history"]["dropped_attempts"].as_u64().unwrap(), "{}", replay["history"]);
 }
 
-/// An attempt that was preempted is left out, one that failed is replayed: by hand.
+/// A preempted attempt is left out, and a failed one is replayed. The expected values are worked
+/// out by hand.
 #[test]
 fn what_is_not_replayed_is_reported_in_cpu_time() {
     let place = Place::new();
@@ -147,7 +148,7 @@ fn what_is_not_replayed_is_reported_in_cpu_time() {
     assert_eq!(recorded["dropped_cpu_share"], 220.0 / 320.0, "{recorded}");
 }
 
-/// On machines that are not those of the record, its CPU is no share of anything.
+/// On machines other than those of the record, the recorded CPU is not shown as a share.
 #[test]
 fn the_cpu_of_the_record_is_not_a_share_of_simulated_machines() {
     let place = Place::new();
@@ -162,7 +163,8 @@ fn the_cpu_of_the_record_is_not_a_share_of_simulated_machines() {
     assert!(1 < simulated.lines().count() && shares(&simulated) == 0, "{simulated}");
 }
 
-/// Jobs that the end of the log cuts are left out of the second kind of responses: by hand.
+/// Jobs that are cut by the end of the log are left out of the second kind of responses. The
+/// expected values are worked out by hand.
 #[test]
 fn responses_are_also_those_of_jobs_that_are_not_cut() {
     let place = Place::new();
@@ -185,8 +187,8 @@ fn responses_are_also_those_of_jobs_that_are_not_cut() {
     assert!(answer.pointer("/recorded/whole_job_response_s").is_none(), "{answer}");
 }
 
-/// A replay whose journal is exported as a log and ingested: the record of that log has the numbers
-/// of the replay.
+/// The journal of a replay is exported as a log and ingested. The record of that log has the
+/// numbers of the replay.
 #[test]
 fn the_record_of_a_replayed_log_is_that_replay() {
     let place = Place::new();
@@ -239,7 +241,8 @@ fn the_page_of_a_replay_starts_with_the_record() {
     }
 }
 
-/// A log without a status has no outcomes: a comparison with one that has them compares none.
+/// A log without a status has no outcomes, so a comparison with a log that has outcomes does not
+/// compare them.
 #[test]
 fn outcomes_that_one_side_lacks_are_not_compared() {
     let place = Place::new();

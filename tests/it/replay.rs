@@ -1,7 +1,7 @@
 //! `jobfate replay` on a hand-made history, and experiments without a trace.
 //!
 //! ```text
-//!  recorded  job 1  |1 ------------------ finish 101|          one machine, everybody wants it all
+//!  recorded  job 1  |1 ------------------ finish 101|          one machine; each job needs it all
 //!            job 2     11 ............................|101 fail 111||111 - finish 131|  priority 9
 //!            job 3     12 ....... killed 42
 //!  preempted job 1  |1--11|evicted              |41 ---------------------------- 141|
@@ -42,7 +42,7 @@ fn history() -> Place {
 
 fn replay(place: &Place, more: &[&str]) -> Run {
     let policies = ["replay", "--format", "json", "--policies", "fifo priority:preempt=yes"];
-    // A machine holds at most its capacity, unless overcommitment is requested.
+    // Without a request for overcommitment, a machine holds at most its capacity.
     let has_machines = more.iter().any(|word| matches!(*word, "--cluster" | "--overcommit"));
     let whole = if has_machines { &[][..] } else { &["--overcommit", "1"] };
     place.run(&[&policies, whole, more].concat())
@@ -153,7 +153,7 @@ fn attempts_are_drawn_where_tasks_wait_and_once_for_policies_with_the_same_journ
     let result: Value =
         serde_json::from_slice(&fs::read(place.path("free/result.json")).unwrap()).unwrap();
     let answer = &result["answer"];
-    // Job 1 starts at once, job 2 after 90 s; job 3 never starts.
+    // Job 1 starts immediately, job 2 after 90 s; job 3 never starts.
     let waits = &answer["recorded"]["waiting_s"];
     assert_eq!((&waits["count"], &waits["mean"]), (&2.into(), &45.0.into()));
     let decisive = answer["decisive"].to_string();
@@ -184,11 +184,12 @@ fn a_machine_is_as_overcommitted_as_in_the_record_whatever_the_sample() {
     assert_eq!(under(&[]), (1.2, 0.0.into()));
     assert_eq!(under(&["--overcommit", "recorded"]), (1.2, 0.0.into()));
     assert_eq!(under(&["--overcommit", "1"]), (1.0, 50.0.into()));
-    // A sample has fewer tasks, but the record has all of them.
+    // A sample has fewer tasks, but the record still has all tasks.
     assert_eq!(under(&["--sample", "0.5"]).0, 1.2);
 }
 
-/// Promise: the clones of Dolly stay within their budget, also if jobs are submitted together.
+/// Promise: the clones of Dolly stay within their budget, even if jobs are submitted at the same
+/// time.
 #[test]
 fn clones_that_were_admitted_count_before_they_start() {
     let place = Place::new();
@@ -205,8 +206,8 @@ fn clones_that_were_admitted_count_before_they_start() {
     assert_eq!(run["policies"][0]["metrics"]["copies"][0], 2);
 }
 
-/// Promise: tasks from before the window arrive at its start (600 s), whether or not anything is recorded
-/// of them later.
+/// Promise: tasks from before the window arrive at its start (600 s), with or without later
+/// records.
 #[test]
 fn what_began_before_the_window_arrives_at_its_start() {
     let place = Place::new();
@@ -337,7 +338,7 @@ fn a_part_of_a_history_and_its_load_can_be_chosen() {
         answer["policies"][0]["metrics"]["job_response_s"]["mean"].as_f64().unwrap()
     };
     assert_eq!(mean(&["--until", "0.003"]), 100.0, "just job 1");
-    // Job 3 goes first when job 2 has failed, and is killed at 42 s; then job 2 takes 20 s more.
+    // When job 2 has failed, job 3 goes first and is killed at 42 s; then job 2 takes 20 s more.
     assert_eq!(mean(&["--from", "0.003"]), 40.5, "jobs 2 and 3");
     assert_eq!(mean(&["--load", "2"]), (100.0 + 125.0 + 30.0) / 3.0);
     let faster = ["--cluster", "cluster:nodes=1,speeds=2"];
@@ -373,6 +374,7 @@ fn typos_list_what_is_known() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn experiments_need_no_trace_and_say_first_what_is_not_reproduced() {
     let place = Place::new();
     let cui = ["reproduce", "cui", "--runs", "2", "--out", "out", "--vary", "slots=1,2"];
@@ -494,6 +496,7 @@ fn nothing_is_refused_for_memory_that_nobody_knows() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn a_script_schedules_a_drawn_log_alike() {
     let Some(python) = python("csv") else { return };
     for seed in ["1", "2"] {
@@ -616,8 +619,8 @@ fn graph() -> Place {
     place
 }
 
-/// A log in which some waits are unknown: a sample smaller than the number of these still has the
-/// waits that are recorded. A log in which all are unknown has none.
+/// In a log, some waits are unknown. A sample smaller than their number still has the recorded
+/// waits. A log in which all waits are unknown has no recorded waits.
 #[test]
 fn recorded_waits_stay_in_a_sample() {
     for (unknown, is_told) in [(30, true), (200, false)] {

@@ -1,5 +1,5 @@
-//! However a lake is made (in steps, by shards, on any number of threads), it holds the same rows,
-//! and the same bytes if the files are cut in the same places.
+//! A lake holds the same rows if it is made in steps, by shards, or on any number of threads. It
+//! holds the same bytes if the files are cut in the same places.
 
 use std::fmt::Write;
 use std::fs;
@@ -10,8 +10,8 @@ use super::support::{Place, assert_same_files, contents, tree};
 
 const PARTS: u32 = 5;
 
-/// A trace whose `task_events` fill several segments (32 MiB of raw files each). In the real layout
-/// only a part of usage is as large; here long names replace many rows.
+/// A trace whose `task_events` fill several segments (32 MiB of raw files each). In the real trace
+/// only parts of usage are as large; here long names replace many rows.
 ///
 /// ```text
 ///  task_events   part 0 | part 1 | part 2 | part 3 | part 4      17 MB each, one segment each
@@ -59,7 +59,7 @@ fn run(place: &Place, lake: &str, more: &[&str]) {
     place.run(&all).ok();
 }
 
-/// A new lake of the wide trace, made by `make`, and the undisturbed lake.
+/// Compares a new lake of the wide trace, made by `make`, with the undisturbed lake.
 fn compare(lake: &str, make: impl FnOnce(&Place, &Path)) {
     let path = WIDE.path(lake);
     make(&WIDE, &path);
@@ -75,6 +75,7 @@ fn the_wide_trace_has_several_segments() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn the_number_of_threads_does_not_show() {
     for threads in ["1", "2", "8"] {
         let lake = format!("threads-{threads}");
@@ -104,6 +105,7 @@ fn tables_one_after_the_other_give_the_same_bytes() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn parts_in_two_steps_give_the_same_rows() {
     let place = &*WIDE;
     for (lake, first) in [("early", "0-1"), ("late", "3-4"), ("odd", "1,3")] {
@@ -119,6 +121,7 @@ fn parts_in_two_steps_give_the_same_rows() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn steps_along_the_segments_give_the_same_bytes() {
     // Each part of task_events is a separate segment.
     let place = &*WIDE;

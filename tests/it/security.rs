@@ -1,4 +1,4 @@
-//! Names of a trace are not trusted: they never act as markup, formula, path or SQL, and they are
+//! Names of a trace are not trusted. They never act as markup, formula, path or SQL, and they are
 //! unchanged in the output. Programs run only if the command line names them.
 
 use std::collections::BTreeSet;

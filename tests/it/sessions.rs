@@ -237,11 +237,11 @@ fn verify_of_a_lake_says_what_differs_from_what_is_published() {
         missing: the whole table machine_events
         missing: the whole table machine_attributes
     ");
-    // A table of one part is complete, but nothing shows that it is the trace of 2011.
+    // A table with a single part is complete, but nothing shows that it is from the trace of 2011.
     place.ingest(&["--tables", "machine_events"]).ok();
     let run = place.run(&["verify", "--format", "csv"]).ok();
     assert!(run.stdout_text().contains("machine_events,rows,7,\n"), "{}", run.stdout_text());
-    // One part of 500 shows it; but these are not the machines of that trace.
+    // A part of 500 shows it, but these are not the machines of that trace.
     fs::remove_dir_all(place.path("trace/task_usage")).unwrap();
     place.raw("task_usage/part-00007-of-00500.csv", "");
     place.ingest(&["--tables", "task_usage", "--parts", "7"]).ok();
@@ -416,7 +416,7 @@ fn the_end_of_the_window_can_be_given() {
 #[expect(clippy::too_many_lines, reason = "all that a run says is one snapshot")]
 fn analyze_does_everything_in_one_go() {
     let place = Place::new();
-    // The trace is not a whole table of 2011: no published number applies.
+    // The trace is not a complete table of 2011, so no published number applies.
     let jobs = golden("trace/job_events");
     copy_folder(&jobs, &place.path("trace/job_events"));
     assert_snapshot!(place.run(&["analyze", "trace", "--out", "all"]).text(), @r"

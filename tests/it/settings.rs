@@ -76,7 +76,7 @@ const ASKED: [Case; 8] = [
     ),
 ];
 
-/// Promise: a result holds every option of its command, with defaults filled in.
+/// Promise: a result holds every option of its command, including defaults.
 #[test]
 fn the_settings_of_a_result_hold_every_option() {
     let place = Place::new();

@@ -35,7 +35,7 @@ const QUESTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The kind of share of a column or key, without its outcome or part of the trace; none if it is
+/// The kind of share of a column or key, without its outcome or part of the trace; `None` if it is
 /// not a share.
 fn share_of(name: &str) -> Option<&str> {
     let name = name.strip_suffix("_low").or_else(|| name.strip_suffix("_high")).unwrap_or(name);
@@ -316,8 +316,8 @@ const LIVES: [(&str, bool, bool); 8] = [
 proptest! {
     #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Promise: the chance to finish is that of tasks of jobs that have ended; open jobs are not
-    /// counted as jobs that did not finish.
+    /// Promise: the chance to finish is about tasks of jobs that have ended. Open jobs do not count
+    /// as jobs that did not finish.
     #[test]
     fn the_chance_to_finish_is_about_jobs_that_have_ended(
         lives in prop::collection::vec(prop::sample::select(LIVES.to_vec()), 1..20),

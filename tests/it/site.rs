@@ -1,5 +1,6 @@
-//! `fairness --slurm-conf` and shares of a site: factors equal those of an independent computation,
-//! for each format of both files, on the real log; faulty files are refused with their line.
+//! `fairness --slurm-conf` and shares of a site: on the real log, factors equal those of an
+//! independent computation, for each format of both files. Faulty files are refused with the line
+//! of the fault.
 
 use std::process::Command;
 
@@ -41,7 +42,7 @@ const ACCOUNTS: [(&str, &str, &str); 8] = [
     ("taifl", "root", "40"),
 ];
 
-/// The shares of a user, by place: numbers, 0 and those of the account.
+/// The shares of a user, by place: numbers, 0, and the shares of the account.
 fn shares(place: usize) -> &'static str {
     ["1", "5", "parent", "2", "0", "1"][place % 6]
 }
@@ -115,6 +116,7 @@ const CONFS: [&str; 4] = [
 ];
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
 fn factors_are_those_of_the_files_of_the_site() {
     let log = repository().join("../shared/data/slurm/pozidriv.sacct.gz");
     if !log.exists() {
@@ -137,7 +139,7 @@ fn factors_are_those_of_the_files_of_the_site() {
         let said = [run.stdout, run.stderr].concat();
         assert!(run.status.success(), "{conf}{}", String::from_utf8_lossy(&said));
     }
-    // Both formats give the same bytes, and the user with two accounts is named.
+    // Both formats give the same bytes, and a note names the user with two accounts.
     let series = |shares: &str| {
         let args = ["fairness", "--slurm-conf", "trace/slurm.conf", "--accounts", shares];
         place.run(&[&args[..], &["--show", "series", "--format", "csv"]].concat()).ok()
@@ -145,7 +147,7 @@ fn factors_are_those_of_the_files_of_the_site() {
     let (one, other) = (series("trace/dump.txt"), series("trace/sshare.txt"));
     assert!(one.stdout_text() == other.stdout_text());
     assert!(one.stderr.contains("1 user with several accounts"), "{}", one.stderr);
-    // A separate sum: the rule is that of the notation.
+    // A separate check: the rule of the file gives the same as its notation.
     let conf =
         place.run(&["fairness", "--slurm-conf", "trace/slurm.conf", "--format", "json"]).ok();
     let index = "slurm:half_life_s=0,reset=monthly";
@@ -176,7 +178,7 @@ fn usage_is_reset_by_the_date_of_the_log_and_not_by_its_clock() {
         let last = run.stdout_text().lines().rfind(|line| line.contains(",raw_usage,"));
         assert!(last.unwrap().ends_with(",raw_usage,14400.0"), "{last:?}");
     }
-    // The clocks of two lakes: one begins in 2005, the other nobody knows when.
+    // The clocks of two lakes: one begins in 2005; the date of the other is unknown.
     let both = |align: &str| {
         let args = ["fairness", "--lake", "dated", "--lake", "undated", "--align", align];
         place.run(&[&args[..], &["--interval", "86400"]].concat()).ok().stderr

@@ -125,8 +125,8 @@ fn answer_of(place: &Place, args: &[&str]) -> serde_json::Value {
     answer
 }
 
-/// This program folds kill rules, detectors and usage over time on the workers, with the same
-/// digits as in one process; the same holds for an analysis, in one session.
+/// The program folds kill rules, detectors and usage over time on the workers, with the same digits
+/// as in one process. The same holds for an analysis, in one session.
 fn what_no_query_answers(place: &Place, cluster: &Cluster) {
     for study in [
         "sweep --rules failures,k8s,history:by=age --bootstrap 20 --format json",
@@ -193,7 +193,7 @@ fn a_cluster_answers_as_polars_does() {
         assert!(left.is_empty(), "{left:?}");
     }
     for place in &places[..1] {
-        // One or two studies of each command; the others only process the same facts differently.
+        // One or two studies of each command. The others only process the same facts differently.
         let studies = STUDIES.iter().filter(|study| {
             let words = study.join(" ");
             [
@@ -210,7 +210,7 @@ fn a_cluster_answers_as_polars_does() {
         assert_studies(place, &studies, &cluster.args());
     }
     what_no_query_answers(&places[1], &cluster);
-    // The death of a worker while it computes facts costs only time, and so does its absence.
+    // If a worker is killed while it computes facts, or is missing, only time is lost.
     let place = &places[0];
     let classify =
         |more: &[&str]| place.run(&[&["classify", "--format", "csv"], more].concat()).ok().stdout;

@@ -104,9 +104,9 @@ fn account_gives_the_sums_of_the_queries() {
     }
 }
 
-/// Promise: the amounts by how attempts ended are those of the attempts (`query q17`), whatever became
-/// of their jobs, and with what lies outside of attempts they add up to the total. The published
-/// definition has only jobs.
+/// Promise: the amounts by the end of attempts are those of the attempts (`query q17`), regardless
+/// of the outcomes of their jobs. Together with the amount outside of attempts they add up to the
+/// total. The published definition has only jobs.
 #[test]
 fn account_gives_what_attempts_spent_by_how_they_ended() {
     let place = golden_lake("3");
@@ -116,7 +116,7 @@ fn account_gives_what_attempts_spent_by_how_they_ended() {
         let ledger = place.run(&["account", "--cpu", cpu, "--format", "json"]).ok().json();
         let (mut expected, mut counts) = (Sums::new(), BTreeMap::<String, u64>::new());
         for row in answer("q17_attempt_facts") {
-            // An attempt without usage windows spent nothing that is known.
+            // An attempt without usage windows has no known amount.
             let spent = row[column].parse::<f64>().unwrap_or(0.0);
             *expected.entry(row["ended"].clone()).or_default() += spent;
             *counts.entry(row["ended"].clone()).or_default() += 1;

@@ -82,7 +82,7 @@ pub(crate) fn commands() -> Vec<String> {
 pub(crate) struct Opt {
     /// The name, without dashes.
     pub name: String,
-    /// The value name; none for a switch.
+    /// The value name; `None` for a switch.
     pub value: Option<String>,
     /// Whether the values are listed one by one.
     pub is_word: bool,
@@ -257,8 +257,8 @@ pub(crate) fn orphans(folder: &str, known: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Reports that a test cannot run here, bypassing the output capture that hides the output of
-/// passing tests, and adds it to the list of skipped tests that `.ci/tests` counts.
+/// Reports that a test cannot run here, and adds it to the list of skipped tests that `.ci/tests`
+/// counts. The report bypasses the output capture, which would hide the output of a passing test.
 pub(crate) fn skipped(why: &str) {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("a thread of a test");
@@ -294,7 +294,7 @@ fn add_files(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) 
     }
 }
 
-/// Compares two lakes byte for byte, and names what differs.
+/// Compares two lakes byte for byte, and names the differences.
 #[track_caller]
 pub(crate) fn assert_same_files(one: &Path, other: &Path) {
     let (one, other) = (tree(one), tree(other));

@@ -55,7 +55,7 @@ fn agree(one: &Value, other: &Value) -> bool {
             (one - other).abs() <= 1e-7 * one.abs().max(other.abs()).max(1_000.0)
         }
         (Value::Array(one), Value::Array(other)) => {
-            // Jobs that lose as much stand in any order.
+            // Jobs with equal losses may be in any order.
             let [one, other] = [one, other].map(|all| {
                 let mut all: Vec<&Value> = all.iter().collect();
                 all.sort_by_key(|value| value["job_id"].as_i64());
@@ -118,8 +118,8 @@ proptest! {
         prop_assert!(is(&found["table"][0]["used_cpu_s"], used_s), "{}: {used_s}", found["table"]);
     }
 
-    /// Promise: a time limit condemns the jobs that ran longer than it, and saves the part of their
-    /// run beyond it.
+    /// Promise: a time limit condemns the jobs that ran for longer than the limit, and saves the
+    /// part of their run beyond it.
     #[test]
     fn a_limit_counts_the_time_that_jobs_ran(jobs in jobs()) {
         for rule in ["slurm:limit={600,1800}", "dead-time={60,600,1800}"] {
@@ -145,8 +145,8 @@ proptest! {
         }
     }
 
-    /// Promise: the page of a job has what each rule saves of it: its processors times the time that
-    /// it ran beyond the limit.
+    /// Promise: the page of a job shows the amount that each rule saves: its processors times the
+    /// time that it ran beyond the limit.
     #[test]
     fn a_job_has_what_each_rule_saves_of_it(jobs in jobs()) {
         let place = lake(&jobs, true);
@@ -174,7 +174,7 @@ proptest! {
         }
     }
 
-    /// Promise: a failure is late if the job ran for so long.
+    /// Promise: a failure is late by the time that the job ran.
     #[test]
     fn a_failure_is_late_by_the_time_that_it_ran(jobs in jobs()) {
         let keys = ["accounts", "users", "limits", "total_late"];
@@ -254,7 +254,7 @@ proptest! {
             let text = fs::read_to_string(place.path("batsim/workload.json")).unwrap();
             serde_json::from_str::<Value>(&text).unwrap()
         });
-        // The number of hosts is that of the processors ever used at once.
+        // The number of hosts is the largest number of processors in use at the same time.
         prop_assert_eq!(&one["jobs"], &other["jobs"]);
         prop_assert_eq!(&one["profiles"], &other["profiles"]);
         for table in ["opendc/tasks.parquet", "opendc/fragments.parquet", "wta/tasks/schema-1.0/part.0.parquet"] {

@@ -1,7 +1,7 @@
-//! Lakes that were changed and then got new checksums, so that every checksum is right: each column
+//! Lakes that were changed and then got new checksums, so that every checksum is right. Each column
 //! of each table is dropped, of another type, empty, or full of values that no ingest stores. Every
-//! command answers, or exits with 3 and names the file and the column; none panics. `verify` also
-//! finds changes within types and ranges: duplicate rows, or rows in another bucket.
+//! command answers, or exits with 3 and names the file and the column; no command panics. `verify`
+//! also finds changes within types and ranges, such as duplicate rows or rows in another bucket.
 
 use std::fmt::Write;
 use std::fs;
@@ -59,7 +59,7 @@ enum Change {
 const CHANGES: [Change; 4] =
     [Change::Dropped, Change::OfAnotherType, Change::Null, Change::OutOfRange];
 
-/// Mutations of all tables, and the least numbers of answers and refusals.
+/// The lakes whose tables are mutated: of the Google trace, of SWF and of Rumen.
 pub(crate) const SOURCES: [&str; 3] = ["trace", "small.swf", "small-trace.json"];
 
 /// A lake of the golden trace or of a small log.
@@ -147,7 +147,7 @@ fn write(lake: &Path, path: &str, pieces: &Pieces) {
     fs::write(manifest_path, serde_json::to_string_pretty(&manifest).unwrap()).unwrap();
 }
 
-/// Values that no ingest stores, or hardly any.
+/// Values that an ingest never or almost never stores.
 fn out_of_range(data_type: &DataType, count: usize) -> ArrayRef {
     fn cycle<T: Copy>(values: &[T], count: usize) -> Vec<T> {
         values.iter().copied().cycle().take(count).collect()
@@ -198,9 +198,9 @@ fn changed(batch: &RecordBatch, column: &str, change: Change) -> RecordBatch {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
 }
 
-/// Changes a column in every file of a table, runs `verify` and a quarter of the other commands,
-/// each quarter for another change, and returns how many refused. The message of a refusal names a
-/// file of the table and the column.
+/// Changes a column in every file of a table, runs `verify` and a quarter of the other commands
+/// (another quarter for each change), and returns how many refused. The message of a refusal names
+/// a file of the table and the column.
 fn ask(original: &Path, table: Table, column: &str, change: Change) -> usize {
     let place = Place::new();
     copy_folder(original, &place.path("lake"));

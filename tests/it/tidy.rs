@@ -44,7 +44,7 @@ fn the_check_sees_leftovers() {
     assert_eq!(leftovers("#[allow(dead_code)]\n"), [(1, "#[allow(")]);
 }
 
-/// Most lines of a source, with its comments and blank lines and without its tests.
+/// The most lines of a source, including comments and blank lines, without tests.
 const LINES_MAX: usize = 500;
 
 /// Sources with more lines, and their limits; tests do not count, in the same file or in separate
@@ -107,11 +107,13 @@ fn the_check_sees_long_sources() {
     assert_eq!(long(&all), found.map(|(name, count)| (name.to_owned(), count)));
 }
 
-/// Most lines of code of a source, without its comments, blank lines and tests, and most of its files.
+/// The most lines of code of a source of traces, without comments, blank lines and tests; and the
+/// most files.
 const SOURCE_LINES_MAX: usize = 600;
 const SOURCE_FILES_MAX: usize = 6;
 
-/// What several sources share, and what proposes maps and reads no trace; they may be longer.
+/// Modules that may be longer: two are shared by several sources, and one proposes maps and reads
+/// no trace.
 const SHARED: [&str; 3] = ["records", "json", "propose"];
 
 /// Lines of code of a file, without comments, blank lines and tests.
@@ -147,7 +149,7 @@ fn sources_of_traces(all: &[(Vec<String>, &str)]) -> BTreeMap<String, (usize, us
     found
 }
 
-/// A source that grows longer holds something that others can use, too.
+/// A source that grows longer contains code that other sources can also use.
 #[test]
 fn no_source_of_traces_is_long() {
     let all = sources();
@@ -210,8 +212,8 @@ fn lookups(source: &str) -> usize {
     lines.map(of_line).sum()
 }
 
-/// Promise: what a result holds is read as the type that wrote it. Of the two that are left one
-/// compares settings, whatever these hold, and one writes the description of the interface.
+/// Promise: a result is read as the type that wrote it. Two look-ups remain: one compares settings
+/// of any content, and one writes the description of the interface.
 #[test]
 fn answers_are_read_by_their_types() {
     for (room, most) in [("answers", 0), ("report", 0), ("results", 1), ("serve", 1)] {

@@ -1,8 +1,9 @@
-//! The outcome study on traces small enough to be worked out by hand, each drawn.
+//! The outcome study on traces that are small enough to be worked out by hand. Each has a drawn
+//! timeline.
 //!
 //! A trace is text: `job ID TIME:TYPE ...`, `task JOB.INDEX TIME:TYPE ...`, `usage JOB.INDEX
-//! START-END RATE`, times in seconds, an END of `>` after the trace; `|` puts the events after it into the next part. The window
-//! of the tasks ends at the last event of a task.
+//! START-END RATE`, times in seconds, an END of `>` after the trace; `|` puts the events after it
+//! into the next part. The window of the tasks ends at the last event of a task.
 
 use jobfate::facts::window::Windows;
 use jobfate::studies::fold::{Asked, fold};
@@ -216,7 +217,7 @@ fn a_job_at_time_0_is_taken_as_written_and_an_open_attempt_ends_with_the_window(
 
 #[test]
 fn a_job_that_was_reconfigured_under_its_id_is_other() {
-    //  013014: neither finished nor failed by its sequence, so nobody is harmed.
+    //  013014: neither finished nor failed by its sequence, so no job is harmed.
     check(
         "job 1 10:0 20:1 30:3 40:0 50:1 60:4
          task 1.0 10:0 20:1 30:3 40:0 50:1 60:4",

@@ -1,4 +1,4 @@
-//! How far a sweep can be trusted: intervals of every rule, and choices tested on later jobs.
+//! The reliability of a sweep: intervals of every rule, and choices tested on later jobs.
 
 use std::fs;
 
@@ -149,7 +149,7 @@ fn the_choice_among_all_rules_is_the_best_of_the_past() {
     assert!(csv.lines().next().unwrap().contains(",test_gain_low,test_gain_high,"), "{csv}");
 }
 
-/// Sums of many values have the same digits for any distribution of the work.
+/// Sums of many values have the same digits for any number of threads.
 #[test]
 #[cfg_attr(not(feature = "sql"), ignore = "needs the feature sql")]
 fn one_two_and_eight_threads_print_the_same() {

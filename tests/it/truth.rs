@@ -17,7 +17,7 @@ use super::support::{Place, floats, ints, texts};
 
 type Counts = BTreeMap<String, u64>;
 
-/// Makes a trace, ingests it, and hands both to `check`.
+/// Makes a trace, ingests it, and passes both to `check`.
 fn with_trace(config: &SynthConfig, check: impl Fn(&Place, &Lake, &Truth)) {
     let place = Place::new();
     let truth = write_trace(config, &place.path("trace"), &|_| ()).unwrap();
@@ -99,7 +99,7 @@ fn check_left_out(lake: &Lake, truth: &Truth) {
     }
 }
 
-/// Without zeros on either side: one lists every outcome, the other only those that occur.
+/// Counts without zeros: one side lists every outcome, the other only those that occur.
 fn occurring(counts: &Counts) -> Counts {
     counts
         .iter()

@@ -1,4 +1,4 @@
-//! Answers name the facts that they need and that a log does not record.
+//! Answers name the facts that they need but that the log does not record.
 
 use std::fmt::Write;
 use std::fs;
@@ -37,7 +37,7 @@ fn as_table(jobs: &[Job]) -> String {
 
 const MAP: &str = "[table]\ntimezone = \"UTC\"\n[columns]\njob = \"job\"\nstart = { column = \"begin\", format = \"%F %T\" }\nrun = { column = \"run\", unit = \"s\" }\ncpus = \"cpus\"\naccount = \"account\"\n";
 
-/// The answers of the commands that show waits: the command, what it says, and its result.
+/// The answers of the commands that show waits: the command, its text, and its result.
 fn answers(place: &Place) -> Vec<(&'static str, String, Value)> {
     answers_of(place, &[LOAD, ("monthly", &["monthly"]), DESCRIBE])
 }
@@ -97,7 +97,8 @@ fn a_table_without_submit_times_has_no_waits() {
     }
 }
 
-/// Promise: tasks of Alibaba 2017, which have no start, have no waits; those that never started wait.
+/// Promise: tasks of Alibaba 2017 have no recorded start, so they have no waits. Tasks that never
+/// started still wait.
 #[test]
 fn tasks_without_starts_have_no_waits() {
     let place = Place::new();
@@ -118,8 +119,8 @@ fn tasks_without_starts_have_no_waits() {
     }
 }
 
-/// Without scheduling classes the rule of classes repeats that of all jobs: it is shown only if it is
-/// asked for.
+/// Without scheduling classes, the rule of classes repeats that of all jobs, so it is shown only on
+/// request.
 #[test]
 fn a_log_without_classes_is_not_predicted_by_class() {
     let place = Place::new();
@@ -140,13 +141,13 @@ fn a_log_without_classes_is_not_predicted_by_class() {
     assert_eq!(rules(&["--rules", "class,last"]), ["class", "last"]);
 }
 
-/// What is known of an attempt: its submit, its wait if its submit is recorded, and whether it ever ran.
+/// An attempt: whether its submit is recorded, its wait, and whether it ever ran.
 type Row = (bool, u32, bool);
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
-    /// Promise: a wait that is known counts, whatever else lacks a submit time: jobs that were cancelled
-    /// before their start, and later attempts.
+    /// Promise: a known wait counts, even if other rows have no submit time, such as jobs cancelled
+    /// before their start and later attempts.
     #[test]
     fn known_waits_count_beside_rows_without_a_submit(
         rows in prop::collection::vec((any::<bool>(), 1_u32..9_000, prop::bool::weighted(0.6)), 1..12),
@@ -192,7 +193,7 @@ proptest! {
         } else {
             prop_assert_eq!(found, Some(median), "{}", text);
         }
-        // Later attempts have no wait that could be known.
+        // Later attempts have no wait that the log could record.
         if 0 < unknown && unknown < started.len() {
             let said = format!("The log records no wait for {unknown} of {} jobs", started.len());
             prop_assert!(text.contains(&said), "{} {}", said, text);
@@ -202,7 +203,8 @@ proptest! {
     }
 }
 
-/// Promise: a job that failed in the second of its submit and was submitted again at once waits from then on.
+/// Promise: a job that failed in the second of its submit, and was submitted again in that second,
+/// waits from then on.
 #[test]
 fn a_requeue_in_the_second_of_the_submit_waits() {
     let place = Place::new();

@@ -1,4 +1,5 @@
-//! Who used the CPU of a log from the instant on from which it is whole, from its raw lines.
+//! Who used the CPU of a log since the instant from which it is complete, compared with its raw
+//! lines.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,11 +10,11 @@ use serde_json::Value;
 
 use super::support::{Place, repository, skipped};
 
-/// Seconds of a date and time such as `2016-12-30T03:43:09`, from some day on.
+/// Seconds of a date and time such as `2016-12-30T03:43:09`, counted from a fixed day.
 fn clock_s(text: &str) -> Option<i64> {
     let parts: Vec<i64> = text.split(['-', 'T', ':']).map_while(|part| part.parse().ok()).collect();
     let &[year, month, day, hour, minute, second] = parts.as_slice() else { return None };
-    // A year that begins in March ends with the leap day.
+    // Years begin in March here, so that the leap day is the last day of a year.
     let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
     Some(((days * 24 + hour) * 60 + minute) * 60 + second)
@@ -25,9 +26,10 @@ fn whole(value: &Value) -> i64 {
     value.as_f64().unwrap().round() as i64
 }
 
-/// Promise: in a log that lacks earlier jobs, the use of users and accounts since it is whole is that
-/// of the lines of the log, cut at the first end.
+/// Promise: in a log that lacks earlier jobs, the use of users and accounts since it is complete
+/// equals that of the lines of the log, cut at the first end.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "reads whole real traces")]
 fn who_used_a_real_log_since_it_is_whole() {
     let log = repository().join("../shared/data/slurm/pozidriv.sacct.gz");
     if !log.exists() {
@@ -62,7 +64,7 @@ fn who_used_a_real_log_since_it_is_whole() {
             let name = row["name"].as_str().unwrap().to_owned();
             assert_eq!(both(&row["cpu_s"]), sums[&(kind, name.clone())], "{kind} {name}");
         }
-        // Those with most are among them.
+        // The users and accounts with most use are among them.
         for place in [0, 1] {
             let own = sums.iter().filter(|(key, _)| key.0 == kind);
             let most = own.map(|(_, sum)| sum[place]).max().unwrap();

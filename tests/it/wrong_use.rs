@@ -1,4 +1,4 @@
-//! Wrong use exits with 2, reports what was wrong and what is allowed, and writes no file.
+//! Wrong use exits with 2, reports the mistake and the allowed values, and writes no file.
 
 use std::fs;
 
@@ -132,7 +132,7 @@ fn place() -> Place {
     place
 }
 
-/// Wrong use that is known only with the trace or the lake: arguments, exit code, and words of the
+/// Wrong use that is found only with the trace or the lake: arguments, exit code, and words of the
 /// error.
 const WITH_LAKE: &[(&str, i32, &str)] = &[
     ("analyze --lake nothere --out found", 4, "there is no lake `nothere`: give TRACE_DIR, or"),
@@ -193,7 +193,7 @@ fn wrong_use_of_a_lake_is_refused_and_writes_nothing() {
     }
 }
 
-/// What is asked twice is answered once, and what is not known is said.
+/// A question that is asked twice is answered once, and unknown values are reported as unknown.
 #[test]
 fn what_is_not_wrong_use_is_answered() {
     let place = place();
