@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What the scripts for every trace share: messages with their exit codes, help,
-# programs that must be there, checksums, downloads that go on where they broke
-# off. Sourced, never run. Works with bash 3.2 and any POSIX awk.
+# Shared by the scripts for every trace: messages with their exit codes, help,
+# checks of required programs, checksums, and downloads that continue where they
+# were interrupted. Sourced, never run. Works with bash 3.2 and any POSIX awk.
 #
 # Exit codes: 0 done, 1 a check failed, 2 wrong use, 3 bad input, 4 environment
 # (network, disk, a missing program).
@@ -44,7 +44,7 @@ usage() {
     exit 0
 }
 
-# need_programs NAME...: `a/b` stands for one of two.
+# need_programs NAME...: `a/b` means one of the two.
 need_programs() {
     local program
     for program in "$@"; do
@@ -85,8 +85,8 @@ human_bytes() {
     }'
 }
 
-# Makes a folder for what the run has to remember, named in `state` and removed
-# at the end. Workers started by xargs find it through the environment.
+# Makes a folder for the state of the run. `state` has its name, and it is
+# removed at the end. Workers started by xargs find it through the environment.
 make_state() {
     state=$(mktemp -d "${TMPDIR:-/tmp}/data-scripts.XXXXXX") ||
         die 4 "no temporary folder could be made"
@@ -96,8 +96,9 @@ make_state() {
     trap 'exit 143' TERM
 }
 
-# Makes DIR and takes it for this run: two runs at once would write the same
-# unfinished files. The lock is on the folder itself and ends with the process.
+# Makes DIR and locks it for this run, because two runs at the same time would
+# write the same unfinished files. The lock is on the folder and ends with the
+# process.
 prepare_dir() {
     mkdir -p "$dir" 2>/dev/null || die 4 "the folder \`$dir\` could not be made"
     [[ -r $dir && -w $dir ]] || die 4 "the folder \`$dir\` is not readable and writable"
@@ -109,8 +110,8 @@ prepare_dir() {
 
 # transfer URL FILE [HEADER]: continues FILE until it is complete, if the server
 # gives its size. Returns 0 done, 2 the server refuses, 3 given up after all tries,
-# 4 the file could not be written; what curl said last stands in `failure`.
-# Numbers of curl are in its manual, "EXIT CODES".
+# 4 the file could not be written. `failure` has the last message of curl. The exit
+# codes of curl are in its manual, "EXIT CODES".
 transfer() {
     local url=$1 file=$2 header=${3-} tries=0 wait=$backoff name status said code
     name=${url#"${base-}/"}
@@ -126,21 +127,21 @@ transfer() {
         failure=$(printf '%s\n' "$said" | awk '!/^HTTP / && NF { last = $0 } END { print last }')
         case $status/$code in
         0/*)
-            [[ -e $file ]] || : >"$file" # curl makes no file of an empty answer.
+            [[ -e $file ]] || : >"$file" # curl makes no file for an empty answer.
             return 0
             ;;
-        33/* | 36/*) # The server sends whole files only.
+        33/* | 36/*) # The server sends only whole files.
             say "the server cannot go on with $name; from the beginning"
             rm -f "$file"
             continue
             ;;
-        22/416) # Nothing there past our last byte, so ours is not what it should be.
+        22/416) # The server has nothing after our last byte, so our file is wrong.
             rm -f "$file"
             ;;
         22/408 | 22/429 | 22/5??) ;; # Busy.
         22/* | 1/* | 3/* | 26/* | 37/* | 60/* | 77/*) return 2 ;;
         23/*) return 4 ;;
-        *) ;; # No route or a hang-up, worth a new try.
+        *) ;; # No route, or the connection ended: try again.
         esac
         if ((tries == retries)); then
             return 3

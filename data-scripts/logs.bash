@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# What the scripts for traces of one file per log share: downloads and checksums
-# of logs. Sourced, never run. Works with bash 3.2.
+# Shared by the scripts for traces with one file per log: downloads and
+# checksums of logs. Sourced, never run. Works with bash 3.2.
 #
-# Checksums: `checksums.txt` beside a script holds the sums of logs that were at
-# hand when it was written. Any other log is trusted on first use: its sum is
-# kept in DIR/SHA256SUM when it first arrives, and everything later must agree.
+# Checksums: `checksums.txt` next to a script holds the sums of logs that were
+# available when it was written. Any other log is trusted on first use: the sum
+# of its first download is kept in DIR/SHA256SUM, and later ones must match it.
 
 # shellcheck disable=SC2154  # Set by the scripts: here, dir.
 
 # shellcheck source-path=SCRIPTDIR source-path=SCRIPTDIR/.. source=common.bash
 source "${BASH_SOURCE[0]%/*}/common.bash"
 
-# sum_in LIST NAME: prints the checksum that a list has of a file, or nothing.
+# sum_in LIST NAME: prints the checksum of a file in a list, or nothing.
 sum_in() {
     [[ -f $1 ]] || return 0
     awk -v name="$2" '
@@ -20,8 +20,8 @@ sum_in() {
     ' "$1"
 }
 
-# known_sum NAME: the checksum that a file must have, or nothing. A pin beside
-# the script is stronger than what this folder remembers.
+# known_sum NAME: the checksum that a file must have, or nothing. A checksum
+# next to the script has priority over the one stored in this folder.
 known_sum() {
     local sum
     sum=$(sum_in "$here/checksums.txt" "$1")
@@ -29,7 +29,7 @@ known_sum() {
     echo "$sum"
 }
 
-# remember NAME HASH: writes DIR/SHA256SUM anew with this line.
+# remember NAME HASH: rewrites DIR/SHA256SUM with this line.
 remember() {
     local list=$dir/SHA256SUM
     {
@@ -41,8 +41,8 @@ remember() {
     mv -f "$list.part" "$list" || die 4 "\`$list\` could not be written"
 }
 
-# fetch_file URL NAME: brings a file to DIR/NAME, under its name only when its
-# checksum agrees or nothing is known of it yet.
+# fetch_file URL NAME: downloads a file to DIR/NAME. It gets its name only if
+# its checksum agrees, or if no checksum of it is known yet.
 fetch_file() {
     local url=$1 name=$2 target=$dir/$2 unfinished=$dir/$2.part want sum status mismatches=0
     want=$(known_sum "$name")
@@ -88,12 +88,12 @@ fetch_file() {
     fi
 }
 
-# Whether a file begins as a web page does.
+# Whether a file begins like a web page.
 is_page() {
     head -c 512 "$1" | tr '[:upper:]' '[:lower:]' | grep -q -e '<!doctype' -e '<html'
 }
 
-# verify_files NAME...: holds files of DIR against what is known of them.
+# verify_files NAME...: compares files of DIR with their known checksums.
 verify_files() {
     local name want wrong=0 checked=0
     for name in "$@"; do
@@ -113,7 +113,7 @@ verify_files() {
     ((wrong == 0))
 }
 
-# Prints the names in DIR's list and beside the script that are in DIR or listed there.
+# Prints the names in DIR/SHA256SUM, and the names of the logs in DIR.
 names_to_verify() {
     {
         [[ -f $dir/SHA256SUM ]] && awk '{ sub(/^\*/, "", $2); print $2 }' "$dir/SHA256SUM"

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# What the scripts for traces of many tables in many files share: the names that a
-# user gives, downloads of many files at a time, and checks of what is there.
-# Sourced after the trace's own common.bash, which says which TABLES there are and
-# has `is_right FILE WANT` and `sum_of FILE`, with what they call exported. Works
-# with bash 3.2.
+# Shared by the scripts for traces with many tables in many files: the names that
+# a user gives, downloads of many files at the same time, and checks of existing
+# files. Sourced after the trace's own common.bash, which defines TABLES,
+# `is_right FILE WANT` and `sum_of FILE`, and exports the functions that they
+# call. Works with bash 3.2.
 
 # shellcheck disable=SC2154  # Set by the scripts: dir, jobs, state, base, retries, backoff.
 
@@ -17,8 +17,8 @@ is_table() {
     return 1
 }
 
-# table_names FLAG TEXT: prints the names of `a,b` with spaces between, in the order of
-# TABLES and each once.
+# table_names FLAG TEXT: prints the names of `a,b`, separated by spaces, in the order
+# of TABLES, each once.
 table_names() {
     local name names table
     IFS=, read -r -a names <<<"$2"
@@ -51,8 +51,8 @@ number_ranges() {
 
 # --- Downloads ---
 
-# Brings every file of $state/wanted ("WANT PATH") from `files_url` to DIR.
-# `file_header` is one more line for the server, if any.
+# Downloads every file of $state/wanted ("WANT PATH") from `files_url` to DIR.
+# `file_header` is an additional header for the server, if any.
 fetch_files() {
     : >"$state/outcomes"
     file_count=$(($(wc -l <"$state/wanted")))
@@ -63,9 +63,9 @@ fetch_files() {
         <"$state/wanted" || true # A worker that failed is missing from the outcomes.
 }
 
-# Brings one file to its place. Runs in a worker; what came of it goes through
+# Downloads one file. Runs in a worker, and reports the outcome through
 # `record`, so one bad file does not stop the others. A lost network or a full
-# disk does: the file `stop` ends the later workers.
+# disk does stop them: the file `stop` ends the later workers.
 #
 #   PATH.part --transfer--> complete --checksum agrees--> PATH
 #       ^                      |
@@ -88,7 +88,8 @@ fetch_file() {
         stop_all disk "$path"
         return
     fi
-    # A run that ended between the last byte and the new name left a whole file.
+    # A run that ended between the last byte and the rename left a complete
+    # file.
     until [[ -s $unfinished ]] && is_right "$unfinished" "$want"; do
         status=0
         transfer "$files_url/$path" "$unfinished" ${file_header:+"$file_header"} || status=$?
@@ -116,13 +117,15 @@ fetch_file() {
     fi
 }
 
-# stop_all OUTCOME PATH: no other file would fare better.
+# stop_all OUTCOME PATH: stops all workers, because every other file would fail
+# as well.
 stop_all() {
     : >"$state/stop"
     record "$1" "$2"
 }
 
-# record OUTCOME PATH [BYTES]: one short line, so that workers can append at once.
+# record OUTCOME PATH [BYTES]: writes one short line, so that workers can append
+# at the same time.
 record() {
     local number
     echo "$1 $2 $((${3-0}))" >>"$state/outcomes"
@@ -135,7 +138,7 @@ record() {
     esac
 }
 
-# count OUTCOME...: how many files ended so.
+# count OUTCOME...: the number of files with these outcomes.
 count() {
     local outcome total=0
     for outcome in "$@"; do
@@ -171,7 +174,7 @@ summarize() {
 
 # --- Checks ---
 
-# Holds the files of $state/present ("HASH PATH") against their checksums and
+# Compares the files of $state/present ("HASH PATH") with their checksums, and
 # writes "right PATH" or "DIFFERS PATH" to $state/outcomes.
 hash_present() {
     : >"$state/outcomes"
@@ -186,7 +189,8 @@ hash_present() {
         die 4 "a file in \`$dir\` could not be read"
 }
 
-# Runs in a worker. One short line per file, so that workers can append at once.
+# Runs in a worker. It writes one short line per file, so that workers can
+# append at the same time.
 check_file() {
     local sum
     sum=$(sum_of "$dir/$2") # Ends the worker if the file cannot be read.
@@ -197,7 +201,7 @@ check_file() {
     fi
 }
 
-# Names what is wrong, and the files of $state/unlisted ("- PATH").
+# Prints the names of wrong files, and the files of $state/unlisted ("- PATH").
 print_names() {
     awk '$1 == "DIFFERS"' "$state/outcomes" | sort
     awk '{ print "UNLISTED " $2 }' "$state/unlisted" | sort

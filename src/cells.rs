@@ -1,8 +1,8 @@
-//! Names of a trace as CSV cells that no spreadsheet runs, and back.
+//! Converts names of a trace to CSV cells that no spreadsheet runs as a formula, and back.
 //!
 //! In: a name. Out: the same name, with a quote in front if a spreadsheet would run it as a
 //! formula. Names that already start with such quotes get one more, so the original can be read
-//! back. Also decides which characters are escaped where a name is shown.
+//! back. Also decides which characters are escaped when a name is shown.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,8 @@ pub fn unguarded(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|name| may_run(name)).unwrap_or(cell)
 }
 
-/// Whether a character is invisible or reverses others: it is escaped wherever a name is shown.
+/// Whether a character is invisible or changes the direction of text. Pages and tables escape it in
+/// names.
 pub fn is_hidden(letter: char) -> bool {
     let turns = matches!(letter, '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_empty = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{feff}');

@@ -3,15 +3,16 @@
 //! In: nothing. Out: nothing; this module is a page to read.
 //!
 //! **CPU time is added up in whole numbers.** [`crate::units::CpuTime`] holds 2^-64
-//! CPU-microseconds in 128 bits. A rate is an `f32` and a length a whole number of microseconds, so
-//! every sum is exact and the same for any number of threads, order of parts and number of buckets.
-//! Rejected: compensated `f64` sums, which are close but not equal, and not faster.
+//! CPU-microseconds in 128 bits. A rate is an `f32`, and a length is a whole number of
+//! microseconds. So every sum is exact. It is the same for any number of threads, order of parts
+//! and number of buckets. Rejected: compensated `f64` sums, which are close but not equal, and not
+//! faster.
 //!
 //! **One file per segment, bucket by bucket.** Rows are spread over buckets by job, so that
 //! questions about jobs are answered bucket by bucket in bounded memory. Consecutive parts of at
 //! most 32 MiB, or one larger part, are a segment and share a file: 64 parts of usage in 128
-//! buckets make 64 files, and not 17,000 files of 10,000 rows. The division depends on the raw
-//! folder alone, so an ingest that was killed and run again writes the same bytes.
+//! buckets make 64 files, and not 17,000 files of 10,000 rows. The division depends only on the raw
+//! folder, so an ingest that was killed and run again writes the same bytes.
 //!
 //! ```text
 //!  PAR1 │ PAR1 bucket 0 footer PAR1 │ PAR1 bucket 1 footer PAR1 │ ... │ footer of all │ PAR1
@@ -24,10 +25,10 @@
 //! position and length of its stretches, which the manifest records with rows and CRC-32. It reads
 //! a small footer and the requested columns, in a few ranged reads each, and nothing that grows
 //! with the file. `verify` compares the two kinds of footers. Rejected: one footer with a row group
-//! per bucket, because it holds 2,700 column chunks in a lake of 128 buckets and would be parsed
-//! again for every bucket, or kept in memory for every file; larger row groups made of the pages of
-//! several runs, because their dictionaries differ; a sort on disk, because it writes everything
-//! twice.
+//! per bucket. It holds 2,700 column chunks in a lake of 128 buckets, and would be parsed again for
+//! every bucket, or kept in memory for every file. Rejected: larger row groups made of the pages of
+//! several runs, because their dictionaries differ. Rejected: a sort on disk, because it writes
+//! everything twice.
 //!
 //! A thread holds the rows of a run (0.8 to 1.0 million) in columns by bucket and writes them
 //! bucket by bucket, so memory is bounded even for large parts. Within a bucket of a file, rows are
@@ -51,22 +52,22 @@
 //! once for each: that keeps a part of a table the unit of storing, resuming and sharding, and logs
 //! are small. A log of several files that share jobs or machines is read twice more before that.
 //!
-//! **What a log does not record is assumed only if there would otherwise be no event**, and counted
-//! (remarks). The two large logs that we tested have no waits and no statuses; without a start and
-//! an end no question could be answered. Assumed events can be recognised: the columns with the
-//! log's own values (`wait_us`, `status`) are empty.
+//! **A value that a log does not record is assumed only if there would otherwise be no event.**
+//! Every assumption is counted (remarks). The two large logs that we tested have no waits and no
+//! statuses; without a start and an end no question could be answered. Assumed events can be
+//! recognised: the columns with the log's own values (`wait_us`, `status`) are empty.
 //!
 //! **Results share a folder, a report has its own.** The folder of `--out` may hold results of
 //! several commands and files of the user. So files are moved into place one by one, and a list of
-//! them is written first: if a run is killed, the next run completes the move, and until then
+//! them is written first. If a run is killed, the next run completes the move. Until then,
 //! checksums reveal the mix. A report is a unit: it is written to a new folder, which replaces the
 //! earlier one in one step. Neither overwrites files that this program did not write. Rejected:
 //! replacing the whole folder of results, which would move a lake and the user's files with it.
 //!
 //! **The portal uses maud, the report writes its own HTML.** Pages of the portal repeat what users
-//! enter, and maud escapes every value by itself; it is a dependency of the feature `serve` alone.
-//! The report is part of every build, also of the library alone: its sentences, tables and figures
-//! are written as text by `report/html.rs`, which escapes all names from traces.
+//! enter, and maud escapes every value automatically. Only the feature `serve` depends on it. The
+//! report is part of every build, including the library without the program. Its sentences, tables
+//! and figures are written as text by `report/html.rs`, which escapes all names from traces.
 //!
 //! **An analysis is identified by a checksum** of its complete `analysis.toml` and of its inputs.
 //! Completed steps stay completed when the options of another step change; their JSON then gets the
@@ -74,7 +75,7 @@
 //!
 //! **Facts are SQL; studies are Rust.** Each fact is defined by a file of `queries/`. The studies
 //! fold over the same rows in Rust ([`crate::facts::tasks`], [`crate::studies::fold`]) in one pass
-//! for all thresholds and rules, which no query can; tests compare the two, fact by fact.
+//! for all thresholds and rules. No query can do that. Tests compare the two, fact by fact.
 //!
 //! **One pass for the studies that read most.** In an analysis, `account`, `sweep` and `fairness`
 //! fold each bucket one after another while its jobs, tasks and usage are in memory, so that

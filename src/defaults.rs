@@ -51,11 +51,11 @@ struct Row {
 ///   EASY is the usual policy of such clusters, and so the one that the others are compared with.
 ///   Most kills of running jobs are time limits, and other simulators take the recorded running time
 ///   as the work.
-/// - All but those of Google often have jobs that were requeued and then finished, which are `other` by
-///   their exact sequence of events.
-/// - The trace of 2019 as a joined CSV is a sample without most events: its outcomes go by the last
-///   event, whatever the table says ([`Defaults::of_all`]).
-/// - Rumen: an attempt takes a slot, whatever it uses.
+/// - All formats except Google's often have jobs that were requeued and then finished. By their
+///   exact event sequence, these jobs are `other`.
+/// - The trace of 2019 as a joined CSV is a sample without most events: its outcomes are defined by
+///   the last event, regardless of this table ([`Defaults::of_all`]).
+/// - Rumen: an attempt takes one slot, regardless of what it uses.
 /// - Pods and batch tasks of Alibaba: each gets its request, in cores.
 const TABLE: [Row; 4] = [
     Row {
@@ -118,7 +118,7 @@ pub struct Defaults {
     pub killed: KilledTasks,
     /// Policies: `replay`.
     pub policies: &'static [&'static str],
-    /// How outcomes are defined: `analyze` and the portal. Single commands go by the sequence.
+    /// How outcomes are defined: `analyze` and the portal. Single commands use the event sequence.
     pub classes: Classes,
 }
 
@@ -148,8 +148,8 @@ impl Defaults {
     }
 }
 
-/// Whether the lake has measured use, in a usage table or a log. A file that cannot be read is
-/// reported by the code that reads it for an answer.
+/// Whether the lake has measured use, in a usage table or a log. A log that cannot be read counts
+/// as not measured here; the code that reads it for an answer reports the error.
 fn is_measured(lake: &Lake) -> bool {
     lake.has(Table::TaskUsage) || records_cpu_time(lake).unwrap_or(false)
 }
@@ -257,7 +257,7 @@ pub fn help() -> String {
     text
 }
 
-/// The word on the command line for when a task is killed.
+/// The command-line word for the time at which a killed task is killed.
 pub const fn killed_name(killed: KilledTasks) -> &'static str {
     match killed {
         KilledTasks::RunTime => "run-time",

@@ -2,7 +2,7 @@
 //!
 //! In: numbers. Out: text for tables, notes and pages; files keep every digit.
 
-/// Writes a number with thin groups of three: `2,012,242`.
+/// Writes a number with its digits in groups of three: `2,012,242`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -42,7 +42,7 @@ pub fn six_digits(value: f64) -> String {
     grouped_decimal(value, decimals as usize)
 }
 
-/// A number with three significant digits, or all digits before its point: `4,071`, `27.2`,
+/// A number with three significant digits, or all digits before the decimal point: `4,071`, `27.2`,
 /// `0.0123`.
 pub fn three_digits(value: f64) -> String {
     some_digits(value, 3)
@@ -53,7 +53,7 @@ pub fn four_digits(value: f64) -> String {
     some_digits(value, 4)
 }
 
-/// A number with some significant digits, or all digits before its point.
+/// A number with `count` significant digits, or all digits before the decimal point.
 fn some_digits(value: f64, count: u32) -> String {
     if value == 0.0 || !value.is_finite() {
         return six_digits(value);
@@ -94,8 +94,8 @@ pub fn unit_of_time(seconds: f64) -> (&'static str, f64) {
 /// CPU, GPU and memory times of at least this many seconds are shown in hours: an hour of one unit.
 pub const HOURS_FROM_S: f64 = 3600.0;
 
-/// The unit in which amounts of up to `top` of a resource over time are shown, and how many of
-/// `unit` make one: `NCU-h` and 3600 for `NCU-s`.
+/// The unit in which resource use of up to `top` is shown, and how many `unit` are one of it:
+/// `NCU-h` and 3600 for `NCU-s`.
 pub fn unit_of_use(unit: &str, top: f64) -> (String, f64) {
     match unit.strip_suffix("-s").filter(|_| HOURS_FROM_S <= top) {
         Some(resource) => (format!("{resource}-h"), 3600.0),
@@ -103,16 +103,16 @@ pub fn unit_of_use(unit: &str, top: f64) -> (String, f64) {
     }
 }
 
-/// What is in use at a time, for a unit of use over time: `processors` for `processor-s`, `NCU` for
-/// `NCU-s`.
+/// The unit of the amount in use at one time, for a unit of use over time: `processors` for
+/// `processor-s`, `NCU` for `NCU-s`.
 pub fn in_use(unit: &str) -> String {
     let plain = unit.trim_end_matches("-s");
     let has_plural = plain.starts_with(char::is_lowercase) || plain == "GPU";
     if has_plural { format!("{plain}s") } else { plain.to_owned() }
 }
 
-/// Whether an instant of the clock of a trace, in seconds, counts from 1970, so that its date is
-/// known: no trace lasts ten years.
+/// Whether an instant of the trace clock, in seconds, counts from 1970, so that its date is known.
+/// Smaller values count from the start of the trace, because no trace lasts ten years.
 pub fn is_date(seconds: f64) -> bool {
     315_360_000.0 <= seconds
 }
@@ -129,7 +129,8 @@ pub fn instant(seconds: f64) -> String {
     }
 }
 
-/// `25 d 21:30:05` after the start of a trace, or `25 d 21:30` without the seconds; not below 0.
+/// A time after the start of a trace: `25 d 21:30:05`, or `25 d 21:30` without the seconds. Times
+/// before the start are shown as 0.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time of a trace")]
 pub(crate) fn on_day(seconds: f64, with_seconds: bool) -> String {
     let whole = seconds.round() as u64;
@@ -165,7 +166,7 @@ pub fn alike<const N: usize>(seconds: [f64; N]) -> [String; N] {
     seconds.map(|seconds| format!("{} {unit}", three_digits(seconds / per)))
 }
 
-/// A number with a number of decimals and grouped thousands: `15,308.95`.
+/// A number with the given number of decimals and grouped thousands: `15,308.95`.
 pub fn grouped_decimal(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));

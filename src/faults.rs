@@ -1,8 +1,9 @@
-//! Failures with exit codes, on which scripts rely, and hints.
+//! Failures, with hints and with the exit codes that scripts rely on.
 //!
 //! In: an error of any part of the program. Out: a [`Failure`] with its [`Code`], its hint and its
-//! context. Each kind of error defines its code next to its type; this file has those of the
-//! standard library and of other crates, and a few that belong to no part.
+//! context. Each kind of error defines its code next to its type; this file has the codes for
+//! errors of the standard library and of other crates, and for a few errors that can occur in any
+//! part.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -32,7 +33,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The code for wrong data, or for the machine.
+    /// The code for wrong data, or otherwise for a problem of the machine.
     pub fn of_data(is_bad_data: bool) -> Self {
         if is_bad_data { Self::BadData } else { Self::Environment }
     }
@@ -169,7 +170,7 @@ pub struct Usage(pub String);
 #[error("{0}")]
 pub struct Hindered(pub String);
 
-/// A file that is not what it should be.
+/// A file that cannot be used, and why.
 #[derive(Debug, Error)]
 #[error("`{}` {problem}", path.display())]
 pub struct BadFile {
@@ -220,7 +221,7 @@ impl Fault for NoThreads {
     }
 }
 
-/// Advice if the system starts no more threads.
+/// Advice if the system cannot start more threads.
 pub(crate) const MORE_THREADS: &str = "raise the limit of processes (`ulimit -u`), or use fewer threads with \
     RAYON_NUM_THREADS and POLARS_MAX_THREADS";
 

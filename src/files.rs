@@ -2,7 +2,8 @@
 //! locks on folders.
 //!
 //! In: bytes, or a file in the same folder. Out: a file under its final name, safe even if the
-//! power fails at once: written, synced, renamed, and the folder synced.
+//! power fails immediately afterwards. It is written, synced and renamed, and then the folder is
+//! synced.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -42,13 +43,13 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(path.parent().unwrap_or(Path::new("")))
 }
 
-/// Keeps other processes from writing into a folder while it is held.
+/// A lock that keeps other processes from writing into a folder.
 ///
 /// The folder is created if it does not exist, and removed at the end if it is still empty.
 #[derive(Debug)]
 pub struct FolderLock {
     folder: PathBuf,
-    /// The folders that were created for this, innermost first.
+    /// The folders that were created for the lock, innermost first.
     made: Vec<PathBuf>,
     /// The locked file; `None` if the file system has no locks.
     file: Option<File>,

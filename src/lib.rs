@@ -241,7 +241,7 @@
 //! | attempt | from SCHEDULE to the next terminal event (or SCHEDULE) of a task |
 //! | outcome | how a job ended, or its state: finished, failed, killed, running, ... |
 //! | condemned | a task that a kill rule would have killed; harmed: a finished job with one |
-//! | log | a trace that is not Google's, usually one file: SWF, GWF, Rumen, Slurm |
+//! | log | a trace that is not from Google, usually one file: SWF, GWF, Rumen, Slurm |
 //! | remark | an assumption about something that a log does not record, counted in the manifest |
 //! | window | a row of `task_usage`; also the span of time that a trace covers |
 //! | part, segment | a file of the raw trace; consecutive parts that share a file in the lake |

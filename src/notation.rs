@@ -110,8 +110,9 @@ fn meant(nearest: Option<&String>) -> String {
     nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
-/// The one of `known` that `word` was probably meant to be: the first of those with the fewest
-/// letters to change, add, remove or swap, at most one for every three letters.
+/// The known name that was probably meant by `word`: the first of those that need the fewest
+/// changes. A change adds, removes or replaces a letter, or swaps two. At most one change for every
+/// three letters (rounded up) is allowed.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters: Vec<char> = word.chars().take(WORD_MAX + 1).collect();
     if WORD_MAX < letters.len() {

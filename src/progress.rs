@@ -11,7 +11,8 @@ use std::sync::{Mutex, PoisonError};
 /// The environment variable with which another program requests this program's progress.
 pub const TELL: &str = "JOBFATE_PROGRESS";
 
-/// The start of such lines on stderr; then follow units done, total units, and the current work.
+/// The start of a progress line on stderr. After it come units done, total units, and the current
+/// work.
 pub const TOLD: &str = "\u{1}progress ";
 
 /// The progress of a call: rows of the lake for a question, bytes of raw files for an ingest.
@@ -137,7 +138,7 @@ pub fn now() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-/// The number of threads that can run at once on this machine.
+/// The number of threads that can run at the same time on this machine.
 pub fn core_count() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -27,8 +27,9 @@ pub const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
 /// Times from here on mean "after the trace" (2^63-1 in the trace of 2011), µs.
 pub(crate) const AFTER_TRACE_US: i64 = i64::MAX / 4;
 
-/// The largest sum of amounts taken and given back (below 0) at their times, µs. What is given back at
-/// an instant is free for whoever takes it then.
+/// The largest amount in use at any time. Each change has a time, µs, and an amount: positive if it
+/// is taken, negative if it is given back. An amount given back at an instant can be taken again at
+/// the same instant.
 pub(crate) fn most_at_once(changes: &mut [(i64, f32)]) -> f32 {
     changes.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
     let (mut now, mut most) = (0.0_f64, 0.0_f64);
@@ -122,7 +123,7 @@ impl CpuTime {
     pub fn seconds(self) -> f64 {
         let whole = self.whole();
         match i64::try_from(whole) {
-            // All bits at once, so that there is one rounding.
+            // All bits in one conversion, so that there is only one rounding.
             Ok(whole) => {
                 ((i128::from(whole) << 64) | i128::from(self.rest)) as f64 / TWO_POW_64 / 1e6
             }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the scripts for the Google trace of 2011 (clusterdata-2011-2) share: the
+# Shared by the scripts for the Google trace of 2011 (clusterdata-2011-2): the
 # list of tables and the reading of SHA256SUM. Sourced, never run. Works with
 # bash 3.2 and any POSIX awk.
 
@@ -7,7 +7,7 @@
 source "${BASH_SOURCE[0]%/*}/../common.bash"
 
 # shellcheck disable=SC2034  # These are for the scripts that source this file.
-# The folder every script means when none is named.
+# The folder that every script uses by default.
 readonly DEFAULT_DIR=clusterdata-2011-2
 
 readonly TABLES=(
@@ -19,7 +19,7 @@ readonly TABLES=(
 # shellcheck disable=SC2034
 readonly PART_MAX=499
 
-# The checksum that the list has of a file.
+# The checksum of a file in the list.
 sum_of() {
     sha256_of "$1"
 }
@@ -32,8 +32,9 @@ is_right() {
 export -f sha256_of
 
 # read_list FILE: prints "HASH PATH" for every line of a SHA256SUM file. Fails
-# if any line is something else (an error page, say) or if a path could lead out
-# of the folder, since paths from the network become names on this disk.
+# if any line is something else (such as an error page). Also fails if a path
+# could lead out of the folder, because paths from the network become names on
+# this disk.
 read_list() {
     awk '
         { hash = substr($0, 1, 64); gap = substr($0, 65, 2); path = substr($0, 67) }

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# What the scripts for the Google trace of 2019 (clusterdata_2019, version 3) share:
+# Shared by the scripts for the Google trace of 2019 (clusterdata_2019, version 3):
 # the list of tables, MD5, and the reading of MD5SUM. Sourced, never run. Works with
 # bash 3.2 and any POSIX awk.
 #
-# DIR/MD5SUM is what `md5sum --check` reads, under a first line that says whose files
-# they are, since those of all cells have the same names:
+# DIR/MD5SUM has the format that `md5sum --check` reads. Its first line names the
+# cell, because the files of all cells have the same names:
 #
 #   # clusterdata_2019_a
 #   d41d8cd98f00b204e9800998ecf8427e  machine_events-000000000000.json.gz
@@ -12,7 +12,7 @@
 # shellcheck source-path=SCRIPTDIR source=../common.bash
 source "${BASH_SOURCE[0]%/*}/../common.bash"
 
-# In the order of download: the small ones first.
+# In the order of download: small tables first.
 readonly TABLES=(
     machine_events machine_attributes
     collection_events instance_events instance_usage
@@ -34,13 +34,13 @@ md5_of() {
     fi
 }
 
-# The checksum that the list has of a file.
+# The checksum of a file in the list.
 sum_of() {
     md5_of "$1"
 }
 
-# is_right FILE BYTES:MD5, with `-` for what is not known. Where the bucket has no MD5
-# of a file, the sum and length inside the gzip file must do.
+# is_right FILE BYTES:MD5, with `-` for unknown values. If the bucket has no MD5 of a
+# file, the sum and the length inside the gzip file are checked instead.
 is_right() {
     local bytes=${2%%:*} sum=${2#*:}
     [[ $bytes == - ]] || (($(wc -c <"$1") == bytes)) || return 1
@@ -71,8 +71,8 @@ read_list() {
     ' "$1"
 }
 
-# Keeps the lines whose last field is a file of the five tables, and adds TABLE and
-# NUMBER to them.
+# Keeps the lines with a file of the five tables as the last field, and adds TABLE
+# and NUMBER to them.
 files_of_tables() {
     awk -v tables="${TABLES[*]}" '
         # Some awks read a leading zero as the start of an octal number.

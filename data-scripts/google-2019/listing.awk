@@ -2,13 +2,14 @@
 #
 #   {"nextPageToken": "Cg==", "items": [{"name": "a.gz", "size": "12", "md5Hash": "1B2M2Y8AsgTpgAmY7PhCfg=="}]}
 #
-# In: that JSON, on as many lines and in what order it likes. Out: "item BYTES MD5 NAME"
-# for each object, with the MD5 in hexadecimal or `-` if there is none (objects that
-# were put together from others have none), and "next TOKEN", ready for a URL, if this
-# is not the last page. Objects whose names are of no use as names of files are left out.
-# Exit code: 0, or 1 if this is not a whole list.
+# In: that JSON, on any number of lines and in any order. Out: "item BYTES MD5 NAME" for
+# each object, with the MD5 in hexadecimal or `-` if there is none (objects that were
+# composed from others have none), and "next TOKEN", ready for a URL, if this is not the
+# last page. Objects with names that cannot be names of files are left out. Exit code: 0,
+# or 1 if this is not a complete list.
 #
-# No JSON string runs over the end of a line, so the lines are taken one by one.
+# A JSON string never continues after the end of a line, so the lines are read
+# one by one.
 
 BEGIN {
     for (i = 1; i < 128; i++) code[sprintf("%c", i)] = i
@@ -108,7 +109,7 @@ function unescaped(text,    out, at, char) {
     return out text
 }
 
-# The character of four hexadecimal digits. Nothing of use here is beyond ASCII.
+# The character of four hexadecimal digits. Only ASCII is needed here.
 function char_of(digits,    value, i) {
     value = 0
     for (i = 1; i <= 4; i++) value = value * 16 + index("0123456789abcdef", tolower(substr(digits, i, 1))) - 1

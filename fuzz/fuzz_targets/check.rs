@@ -1,4 +1,4 @@
-//! Calls the check that the variable `FUZZ_TARGET` names.
+//! Runs the check that the environment variable `FUZZ_TARGET` names.
 
 #![no_main]
 

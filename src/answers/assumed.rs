@@ -1,4 +1,4 @@
-//! What a log does not record and the ingest assumed: waits and statuses.
+//! Values that a log does not record, so that the ingest assumes them: waits and statuses.
 //!
 //! In: the counted remarks of a lake. Out: notes for answers.
 
@@ -6,46 +6,49 @@ use crate::digits;
 use crate::lake::Lake;
 use crate::schema::{STARTS, Table};
 
-/// Waits that a log does not record: the jobs count as started when they were submitted.
+/// The waits that a log does not record. Jobs without a recorded wait count as started when they
+/// were submitted.
 pub(crate) struct AssumedWaits {
-    /// Whether no wait is recorded.
+    /// Whether the log records none of these waits.
     pub of_all: bool,
-    /// Whether the waits of tasks that never started are known nevertheless.
+    /// Whether the waits of tasks that never started are known, although those of other tasks are
+    /// not.
     pub knows_unstarted: bool,
-    /// How many are not.
+    /// The note about the number of unknown waits.
     pub note: String,
 }
 
-/// How the remarks about such waits of tasks begin, those before a first attempt.
+/// The first words of remarks about unknown waits before the first attempt of a task.
 pub(crate) const NO_WAIT: [&str; 3] =
     ["wait unknown", "no submit time: submitted at the start", STARTS];
 
-/// The same for tasks that never started.
+/// The first words of the same remark about tasks that never started.
 const NEVER_STARTED: &str = "no submit time: submitted at the end";
 
-/// The same for later attempts.
+/// The first words of the same remark about later attempts.
 const LATER: &str = "no submit time of a later attempt";
 
-/// Waits that a study asks for, with their number.
+/// The waits that a study needs, with their number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WaitsOf {
-    /// The first of each task, also of those that never started: the number of all, and of those
-    /// that started.
+    /// The first wait of each task, including tasks that never started: the number of all tasks,
+    /// and of those that started.
     Tasks(u64, u64),
-    /// The first of each task that started, in a log with a task per job.
+    /// The first wait of each task that started, in a log with one task per job.
     Started(u64),
-    /// Those before each attempt that started.
+    /// The wait before each attempt that started.
     Attempts(u64),
 }
 
-/// The waits of those asked for that the log does not record, if any.
+/// Describes the waits that the study needs and the log does not record; `None` if there are none.
 pub(crate) fn assumed_waits(lake: &Lake, asked: WaitsOf) -> Option<AssumedWaits> {
     let remarked = |wording: &str| remarked(lake, wording);
     let one = if lake.source().is_log() { "job" } else { "task" };
     waits_of(&remarked, asked, one)
 }
 
-/// The same, from how often a remark was made; `one` is what waits once.
+/// Like `assumed_waits`. `remarked` counts remarks by their first words; `one` is the noun for what
+/// waits, a job or a task.
 fn waits_of(
     remarked: &dyn Fn(&str) -> u64,
     asked: WaitsOf,
@@ -54,7 +57,7 @@ fn waits_of(
     let started: u64 = NO_WAIT.iter().map(|wording| remarked(wording)).sum();
     let (later, never) = (remarked(LATER), remarked(NEVER_STARTED));
     let (assumed, count, noun) = match asked {
-        // The waits of tasks that never started may be known where those of the others are not.
+        // The waits of tasks that never started may be known even if those of other tasks are not.
         WaitsOf::Tasks(all, own) if started + never < all && 0 < own && own <= started => {
             (started, own, one)
         }
@@ -86,7 +89,7 @@ fn waits_of(
     Some(AssumedWaits { of_all, knows_unstarted, note })
 }
 
-/// The note if the log records no status, and jobs that ran count as finished.
+/// The note if the log records no status, so that jobs that ran count as finished.
 pub(crate) fn assumed_ends(lake: &Lake, finished: u64) -> Option<String> {
     is_assumed(lake, "status unknown", finished).then(|| {
         format!(
@@ -97,12 +100,13 @@ pub(crate) fn assumed_ends(lake: &Lake, finished: u64) -> Option<String> {
     })
 }
 
-/// Whether an assumption was made for all of `count` values; `wording` is how its remarks begin.
+/// Whether an assumption was made for all of `count` values. `wording` is the beginning of its
+/// remarks.
 pub(crate) fn is_assumed(lake: &Lake, wording: &str, count: u64) -> bool {
     0 < count && count <= remarked(lake, wording)
 }
 
-/// How often a remark was made that begins so.
+/// The number of remarks that begin with `wording`.
 fn remarked(lake: &Lake, wording: &str) -> u64 {
     let remarks = lake.remarks(Table::TaskEvents).into_iter();
     remarks.filter(|(said, _)| said.starts_with(wording)).map(|(_, count)| count).sum()
@@ -128,7 +132,7 @@ mod tests {
         let (of_all, note) = of(&created, WaitsOf::Tasks(1200, 1200)).unwrap();
         assert!(of_all && note.starts_with(&format!("{said}, which")), "{note}");
         assert!(of(&created, WaitsOf::Attempts(1200)).unwrap().0);
-        // 300 of those that started have a wait.
+        // Of the tasks that started, 300 have a wait.
         let (of_all, note) = of(&created, WaitsOf::Tasks(1800, 1500)).unwrap();
         assert!(!of_all && note.contains("no wait for 1,200 of 1,800 tasks"), "{note}");
         let submitted = "no submit time: submitted at the start";

@@ -2,13 +2,13 @@
 
 use crate::digits::{counted, lasting};
 
-/// The rule whose thresholds are time limits in per cent of the requested time.
+/// The rule whose thresholds are time limits, in per cent of the requested time.
 pub(crate) const LIMITS: &str = "slurm:of=requested";
 
-/// The words after the number of such a limit.
+/// The words that follow the number of such a limit.
 pub(crate) const OF_REQUESTED: &str = " % of the requested time";
 
-/// The name of a rule in charts and tables.
+/// The name of a rule as charts and tables show it.
 pub(crate) fn name_of(rule: &str) -> &str {
     if rule == LIMITS { "share of the time limit" } else { rule }
 }
@@ -25,7 +25,7 @@ pub(crate) fn condition(rule: &str, threshold: i64) -> String {
         "events" => counts("event"),
         "failures" => format!("{} in a row", counts("failure")),
         "dead-time" => format!("{} of dead time", seconds(threshold)),
-        // The first restart is within an hour of itself.
+        // A single restart is always within an hour of itself, so the words have no time limit.
         "restarts" if threshold == 1 => "at the first restart".to_owned(),
         "restarts" => format!("{} within an hour", counts("restart")),
         _ => return format!("by {rule}"),
@@ -34,7 +34,7 @@ pub(crate) fn condition(rule: &str, threshold: i64) -> String {
     if name == rule { after } else { format!("{after} ({rule})") }
 }
 
-/// A parameter in seconds, in the largest unit that fits.
+/// A parameter in seconds, shown in the largest unit that fits.
 #[expect(clippy::cast_precision_loss, reason = "a parameter, which is rounded for a sentence")]
 fn seconds(threshold: i64) -> String {
     lasting(threshold as f64)

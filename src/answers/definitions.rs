@@ -1,4 +1,5 @@
-//! Definitions that several studies share: CPU time, outcomes, and where windows and attempts end.
+//! Definitions that several studies share: CPU time, outcomes, the end of windows, and the end of
+//! attempts.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +16,12 @@ pub const DEFINITIONS: [&str; 4] = ["cpu", "classes", "window-end", "open-attemp
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Definitions {
-    /// What CPU time means.
+    /// The definition of CPU time.
     pub cpu: Option<CpuDefinition>,
     /// How outcomes are defined.
     #[serde(with = "text")]
     pub classes: Classes,
-    /// The end of the window on the trace clock, µs; seconds in the file.
+    /// The end of the window on the trace clock, µs; the file has seconds.
     #[serde(serialize_with = "write_end", deserialize_with = "read_end")]
     pub window_end: Option<i64>,
     /// When an attempt without a recorded end is closed.

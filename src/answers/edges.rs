@@ -1,5 +1,4 @@
-//! Reports how many of a statistic's jobs, tasks or attempts cross the start or the end of the
-//! window.
+//! Counts the jobs, tasks or attempts of a statistic that cross the start or the end of the window.
 //!
 //! In: a [`Censoring`], or the study or ledger that contains it. Out: a sentence without its full
 //! stop, for captions and for stderr.
@@ -15,13 +14,14 @@ pub fn of_study(study: &Study) -> String {
     with_closed(&study.censoring(), study.closed_with_job.attempts, cpu, study.unit())
 }
 
-/// The same for a ledger.
+/// The sentence for a ledger, with the attempts that are closed at the end of their job.
 pub fn of_ledger(ledger: &Ledger) -> String {
     let cpu = ledger.closed_with_job_sum;
     with_closed(&ledger.censoring, ledger.attempts_closed_with_job, cpu, ledger.unit)
 }
 
-/// A sentence for the end of a caption, with its full stop; empty if there is no sentence.
+/// A sentence for the end of a caption, with a space before it and a full stop. Empty if `sentence`
+/// is empty.
 pub(crate) fn ending(sentence: &str) -> String {
     if sentence.is_empty() { String::new() } else { format!(" {sentence}.") }
 }
@@ -32,8 +32,8 @@ fn with_closed(censoring: &Censoring, closed: u64, cpu: Option<f64>, unit: &str)
     clauses.into_iter().filter(|clause| !clause.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// `7 attempts have no end in the loaded parts and are closed at the end of their job (8.5 task-s)`; empty
-/// if there are none.
+/// `7 attempts have no end in the loaded parts and are closed at the end of their job (8.5
+/// task-s)`. Empty if there are no such attempts.
 pub(crate) fn closed_with_job(closed: u64, cpu: Option<f64>, unit: &str) -> String {
     if closed == 0 {
         return String::new();
@@ -47,12 +47,12 @@ pub(crate) fn closed_with_job(closed: u64, cpu: Option<f64>, unit: &str) -> Stri
     )
 }
 
-/// `7 jobs that began before the window (time 0) are included, 3,989 open at its end are closed then`. Counts
-/// of 0 are left out, so the sentence may be empty.
+/// `7 jobs that began before the window (time 0) are included, 3,989 open at its end are closed
+/// then`. Counts of 0 are left out, so the sentence may be empty.
 pub(crate) fn sentence(censoring: &Censoring) -> String {
     let noun = censoring.of.trim_end_matches('s');
     let mut clauses: Vec<String> = Vec::new();
-    // The first count names what is counted, and the window.
+    // The first count in the sentence names the noun and the window.
     let mut say = |count: u64, what: &str, verb: &str, then: &str| {
         if count == 0 {
             return;

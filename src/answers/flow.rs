@@ -1,7 +1,7 @@
-//! A chart of the paths of jobs or tasks from submission through attempts to the outcome.
+//! A chart of the paths of jobs or tasks, from submission through attempts to the outcome.
 //!
-//! In: event sequences with their counts. Out: bands from how a job was submitted, over its number
-//! of attempts, to how it ended. Every job is in exactly one band.
+//! In: event sequences with their counts. Out: bands that lead from how a job was submitted,
+//! through its number of attempts, to how it ended. Every job is in exactly one band.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::charts::{FlowChart, FlowNode, FlowWay, Tone, outcome_tone};
 use crate::digits::grouped;
 use crate::studies::outcomes::{Classes, OutcomeRow};
 
-/// How a job was submitted, and how often it was scheduled.
+/// Labels for how a job was submitted, and for how often it was scheduled.
 const CAME: [&str; 2] = ["submitted", "no SUBMIT"];
 const ATTEMPTS: [&str; 3] = ["1 attempt", "2+ attempts", "no attempt"];
 
@@ -24,12 +24,12 @@ impl Way {
         Self(way(sequence))
     }
 
-    /// Whether its first event is a SUBMIT.
+    /// Whether the first event is a SUBMIT.
     pub(crate) const fn has_submit(self) -> bool {
         self.0[0] == 0
     }
 
-    /// Its attempts: 0, 1, or 2 for more.
+    /// Number of attempts: 0, 1, or 2 for two or more.
     pub(crate) const fn attempts(self) -> u8 {
         match self.0[1] {
             0 => 1,
@@ -38,13 +38,13 @@ impl Way {
         }
     }
 
-    /// Its outcome by the last terminal event.
+    /// The outcome by the last terminal event.
     pub(crate) fn end(self) -> &'static str {
         Classes::Terminal.outcomes()[self.0[2]]
     }
 }
 
-/// An outcome as charts name it.
+/// The name of an outcome in charts.
 pub(crate) fn shown(outcome: &'static str) -> &'static str {
     match outcome {
         "pending" => "still waiting",
@@ -60,7 +60,8 @@ pub(crate) fn ending_as(sequences: &[OutcomeRow], outcome: &str) -> u64 {
     sequences.iter().filter(of).map(|row| row.count).sum()
 }
 
-/// See [`Way`]. The last event from SUBMIT to LOST (0 to 6) decides the outcome.
+/// The positions that [`Way`] holds. The last event from SUBMIT to LOST (0 to 6) decides the
+/// outcome.
 fn way(sequence: &str) -> [usize; 3] {
     let came = usize::from(!sequence.starts_with('0'));
     let attempts = match sequence.matches('1').count() {
@@ -143,8 +144,8 @@ mod tests {
     }
 
     proptest! {
-        /// The outcome at the end of a path is that of `--classes terminal`, and every job is in
-        /// one path.
+        /// The outcome at the end of a path is the outcome under `--classes terminal`, and every
+        /// job is in exactly one path.
         #[test]
         fn ends_are_those_of_the_terminal_classes(
             all in prop::collection::vec(prop::collection::vec(0..11_i32, 1..9), 1..20),

@@ -1,11 +1,11 @@
-//! What the portal shows of a study.
+//! The form of a study in the portal.
 
-/// What a form shows beside the flags of a command.
+/// The content of a form in addition to the flags of a command.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
     /// The question that the command answers.
     pub question: &'static str,
-    /// The flags that come first, without `--`; the others are folded. Empty if the form has its
-    /// own fields.
+    /// The flags that come first, without `--`; the others are hidden at first. Empty if the form
+    /// has its own fields.
     pub first: &'static [&'static str],
 }

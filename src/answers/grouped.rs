@@ -1,7 +1,7 @@
-//! Groups that only some lakes record.
+//! Checks for groups that only some lakes record.
 //!
-//! In: a lake, and the groups that an answer asks for. Out: nothing, or an error that names what
-//! the lake does not record.
+//! In: a lake, and the groups that an answer needs. Out: nothing, or an error that names what the
+//! lake does not record.
 
 use crate::facts::jobs::{ACCOUNT, END_REASON, LABELS, QOS};
 use crate::faults::Usage;
@@ -12,7 +12,7 @@ use crate::studies::ledger::GroupBy;
 /// Refuses a lake that does not record why jobs or tasks ended.
 ///
 /// # Errors
-/// The lake has the table, but not the reasons.
+/// The lake has the table, but no reasons.
 pub(crate) fn check_reasons(lake: &Lake, table: Table) -> Result<(), Usage> {
     if !lake.has(table) || lake.has_column(table, END_REASON) {
         return Ok(());
@@ -21,10 +21,10 @@ pub(crate) fn check_reasons(lake: &Lake, table: Table) -> Result<(), Usage> {
     Err(Usage(text))
 }
 
-/// Refuses groups that the lake does not record.
+/// Refuses a group that the lake does not record.
 ///
 /// # Errors
-/// The lake does not record them.
+/// The lake does not record the group.
 pub(crate) fn check_group(lake: &Lake, group: GroupBy) -> Result<(), Usage> {
     match group {
         GroupBy::Reason => check_reasons(lake, Table::JobEvents),
@@ -40,7 +40,7 @@ pub(crate) fn check_group(lake: &Lake, group: GroupBy) -> Result<(), Usage> {
 /// Refuses a lake that does not record the account or group of users.
 ///
 /// # Errors
-/// It does not.
+/// The lake does not record it.
 pub(crate) fn check_accounts(lake: &Lake, table: Table) -> Result<(), Usage> {
     if lake.has_column(table, ACCOUNT) {
         return Ok(());
@@ -52,7 +52,7 @@ pub(crate) fn check_accounts(lake: &Lake, table: Table) -> Result<(), Usage> {
 /// Refuses a lake whose jobs or tasks have no quality of service.
 ///
 /// # Errors
-/// They have none.
+/// The jobs or tasks have no quality of service.
 pub(crate) fn check_qos(lake: &Lake, table: Table) -> Result<(), Usage> {
     check_label(lake, table, QOS)
 }

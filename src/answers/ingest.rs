@@ -132,12 +132,12 @@ pub struct IngestChoice {
     pub threads: Option<u16>,
 }
 
-/// What the help of `ingest` adds about `--source`.
+/// Text about `--source` that only the help of `ingest` has.
 #[cfg(feature = "cli")]
 const ALLOC_SETS: &str =
     "; google-2019-alloc-sets reads only the alloc sets of the trace of 2019, as jobs";
 
-/// The help of `--source`, with more at the end of its sentence.
+/// The help of `--source`; `more` is added at the end of its sentence.
 pub fn source_help(more: &str) -> String {
     let known = Source::ALL.into_iter().filter(|source| source.is_recognised());
     let names: Vec<&str> = known.map(Source::name).collect();
@@ -166,9 +166,9 @@ fn user_from_help() -> String {
     )
 }
 
-/// The help of `ingest`: what is read, how each format is read, and the memory that it takes.
+/// The help of `ingest`: what it reads, how it reads each format, and how much memory it takes.
 pub fn about() -> String {
-    // The formats with most to say come first.
+    // The formats with the longest description come first.
     let families = [Family::Google, Family::Cores, Family::Slots, Family::Processors];
     let of = |family| Source::ALL.into_iter().filter(move |source| source.family() == family);
     let formats = families.into_iter().flat_map(of).map(Source::help);
@@ -194,11 +194,11 @@ const MEMORY: &str = "Memory: 200 MB, and 200 MB per thread (250 MB in a lake of
     attempts); Kubernetes 800 bytes for each pod, and a few kB for each that may still change (open, \
     or started again).";
 
-/// Numbers given as ranges.
+/// A set of part numbers, written as ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartNumbers(BTreeSet<u32>);
 
-/// A text that is not a list of part numbers.
+/// An error: the text is not a list of part numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not a list of part numbers such as `0-13,15`")]
 pub struct PartNumbersError(String);
@@ -300,7 +300,7 @@ pub fn plan(
     })
 }
 
-/// Refuses a lake among the files of the trace: in its folder, or in that of a table.
+/// Refuses a lake inside the raw trace: in its folder, or in the folder of a table.
 fn check_lake(lake: &Path, trace: &Path, folder: &TraceFolder) -> Result<(), Usage> {
     let Ok(place) = lake.canonicalize() else { return Ok(()) };
     let parts = folder.parts.values().flatten().filter_map(|part| part.path.parent());
@@ -317,7 +317,8 @@ fn check_lake(lake: &Path, trace: &Path, folder: &TraceFolder) -> Result<(), Usa
 }
 
 impl IngestChoice {
-    /// An option that is given, also one that a file does not have.
+    /// The name of an option that the user gave, including options that a file cannot have. `None`
+    /// if there is none.
     pub fn first_given(&self) -> Option<String> {
         let others = [
             ("shard", self.shard.is_some()),
@@ -328,7 +329,7 @@ impl IngestChoice {
         words::write(self).into_keys().next().or_else(|| Some(others.next()?.0.to_owned()))
     }
 
-    /// The parts of a trace, each with how it is read.
+    /// The parts of a trace, with the way to read each.
     ///
     /// # Errors
     /// The folder is not a trace of this kind, or an option is for another kind.
@@ -346,7 +347,7 @@ impl IngestChoice {
         Ok(folder)
     }
 
-    /// Sets how the parts are read.
+    /// Sets the way in which the parts are read.
     fn tell(&self, folder: &mut TraceFolder) -> Result<()> {
         let source = folder.source;
         if self.timezone.is_some() && !source.lacks_zone() {
@@ -399,7 +400,7 @@ fn key_of(path: &Path) -> Result<Mask> {
     })
 }
 
-/// Reads the map in a file, or finds the ready map of this name.
+/// Reads the map in a file, or finds the built-in map of this name.
 ///
 /// # Errors
 /// The file cannot be read, or it is not a map.
@@ -419,7 +420,7 @@ pub fn map_of(path: &Path) -> Result<Map> {
     Ok(Map::read(&text).map_err(wrong)?)
 }
 
-/// Refuses files of a mapped table that lack a column, before anything is read.
+/// Refuses files of a mapped table that lack a required column, before any rows are read.
 fn check_columns(folder: &TraceFolder) -> Result<()> {
     for part in folder.parts.values().next().into_iter().flatten() {
         check_begin(part)?;
@@ -427,8 +428,7 @@ fn check_columns(folder: &TraceFolder) -> Result<()> {
     Ok(())
 }
 
-/// Refuses `--table` for other traces: only the parts of the Google trace can be directly in a
-/// folder.
+/// Refuses `--table` for other traces: only parts of the Google trace can be directly in a folder.
 ///
 /// # Errors
 /// A table is named for another kind of trace.

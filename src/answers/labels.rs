@@ -1,9 +1,9 @@
 //! Short labels for long names: headings of columns and titles of plots.
 //!
 //! In: names of any length. Out: a label for each, in the same order. A long name loses letters in
-//! its middle. Two different names never get the same label.
+//! the middle. Two different names never get the same label.
 
-/// The labels of some names, each of about `most` letters at most.
+/// A label for each name, with about `most` letters at most.
 pub(crate) fn labels(names: &[String], most: usize) -> Vec<String> {
     let mut all: Vec<String> = Vec::with_capacity(names.len());
     for (place, name) in names.iter().enumerate() {
@@ -27,7 +27,7 @@ fn is_other(names: &[String], label: &str, name: &str) -> bool {
     label != name && names.iter().any(|known| known == label)
 }
 
-/// A name of at most `most` letters, or its head and its tail.
+/// The name if it has at most `most` letters, otherwise its beginning and its end.
 fn shortened(name: &str, most: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= most.max(3) {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: names have the same label only if they are the same, and labels are short.
+        /// Promise: two names have the same label only if they are equal, and labels are short.
         #[test]
         fn different_names_have_different_labels(
             names in prop::collection::vec("[ab…] ?[ab]{0,9}( \\([23]\\))?", 0..12),

@@ -1,5 +1,5 @@
-//! Who used the CPU of a log that lacks earlier jobs, from the instant on from which it is whole, as
-//! stored and read back, and its sentence.
+//! The use of the CPU by user, in a log that lacks earlier jobs, from the instant at which the log
+//! becomes whole. As it is stored and read back, with its sentence.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,17 +10,17 @@ use crate::lake::Lake;
 use crate::studies::first_end::FirstEnd;
 use crate::studies::whole_use::{Both, WholeUse};
 
-/// Requested CPU x time, of the whole log and from that instant on, in the log's unit of CPU x s.
+/// Requested CPU x time, for the whole log and from that instant on, in the log's unit of CPU x s.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LaterUse {
-    /// Of all jobs.
+    /// The use of all jobs.
     pub total_s: [f64; 2],
-    /// Of jobs that finished.
+    /// The use of jobs that finished.
     pub finished_s: [f64; 2],
-    /// Of the users with most: of the whole log, and from that instant on.
+    /// The users with most use: those of the whole log, and those from that instant on.
     pub users: Vec<OfName>,
-    /// Of the accounts with most, likewise; empty if the log has none.
+    /// The accounts with most use, chosen in the same way; empty if the log has none.
     pub accounts: Vec<OfName>,
 }
 
@@ -30,17 +30,17 @@ pub struct LaterUse {
 pub struct OfName {
     /// The name.
     pub name: String,
-    /// Of the whole log, and from that instant on.
+    /// The use in the whole log, and from that instant on.
     pub cpu_s: [f64; 2],
 }
 
-/// Names that are kept of each of the two orders.
+/// The number of names that are kept of each of the two orders.
 const KEPT: usize = 10;
 
 /// The smallest difference of two shares that is reported.
 const DIFFERENCE: f64 = 0.01;
 
-/// The same, with the instant.
+/// The use, together with the instant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UseSince {
@@ -51,7 +51,7 @@ pub struct UseSince {
 }
 
 impl UseSince {
-    /// Of a log that lacks earlier jobs; `None` for any other.
+    /// The use in a log that lacks earlier jobs; `None` for any other log.
     ///
     /// # Errors
     /// A table cannot be read.
@@ -61,8 +61,9 @@ impl UseSince {
         Ok(Some(Self { when: first.when(), used }))
     }
 
-    /// Who has most since then, beside the one with most of the whole log: `; taifl with 45.9 % since
-    /// 2016-12-30, from when on the log no longer lacks jobs that had ended`; empty if the shares hardly differ.
+    /// The name and share with most use since the instant, as an addition to `whole`, the one with
+    /// most use in the whole log: `; taifl with 45.9 % since 2016-12-30, from when on the log no
+    /// longer lacks jobs that had ended`. Empty if the shares hardly differ.
     pub(crate) fn beside(&self, of: Of, whole: &str) -> String {
         let Some((name, [_, share])) = self.used.first(of).filter(|(_, shares)| differ(*shares))
         else {
@@ -102,7 +103,8 @@ impl LaterUse {
         }
     }
 
-    /// Shares of a sum, of the whole log and from the instant on; `None` if either has no use.
+    /// The shares of a sum: of the whole log, and from the instant on. `None` if there is no use in
+    /// one of the two.
     fn shares(&self, cpu_s: [f64; 2]) -> Option<[f64; 2]> {
         let [all_s, later_s] = self.total_s;
         (0.0 < all_s && 0.0 < later_s).then(|| [cpu_s[0] / all_s, cpu_s[1] / later_s])
@@ -114,14 +116,15 @@ impl LaterUse {
         (0.0 < all_s).then(|| 1.0 - later_s / all_s)
     }
 
-    /// The one with most from the instant on, with its shares.
+    /// The name with most use from the instant on, with its shares.
     pub(crate) fn first(&self, of: Of) -> Option<(&str, [f64; 2])> {
         let most = |one: &&OfName, other: &&OfName| one.cpu_s[1].total_cmp(&other.cpu_s[1]);
         let row = self.rows(of).iter().max_by(most)?;
         Some((&row.name, self.shares(row.cpu_s)?))
     }
 
-    /// The shares of jobs that did not finish; `None` if they hardly differ.
+    /// The shares of jobs that did not finish, in the whole log and from the instant on; `None` if
+    /// they hardly differ.
     pub(crate) fn unfinished(&self) -> Option<[f64; 2]> {
         let shares = self.shares(self.finished_s)?.map(|share| 1.0 - share);
         Some(shares).filter(|&shares| differ(shares))
@@ -134,8 +137,8 @@ impl LaterUse {
         }
     }
 
-    /// What the time before the instant does to shares, as sentences without the last full stop;
-    /// `None` if next to nothing.
+    /// How the time before the instant affects shares, as sentences without the last full stop.
+    /// `None` if the effect is negligible.
     pub(crate) fn said(&self) -> Option<String> {
         let before = self.before_share().filter(|&share| DIFFERENCE <= share)?;
         let of = |[all, later]: [f64; 2]| {
@@ -195,7 +198,7 @@ mod tests {
             50.0 % instead of 30.0 % of the requested CPU time, and jobs that did not finish have \
             10.0 % instead of 30.0 % of the requested CPU time"
         );
-        // Nothing is earlier.
+        // There is no use before the instant.
         used.total_s[0] = 501.0;
         assert_eq!(used.said(), None);
         assert_eq!(LaterUse::default().said(), None);

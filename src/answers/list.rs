@@ -1,6 +1,6 @@
-//! What follows from the list of studies: steps, kinds of results, and pages.
+//! The data that follow from the list of studies: steps, kinds of results, and pages.
 //!
-//! In: [`STUDIES`]. Out: its parts, in their order.
+//! In: [`STUDIES`]. Out: its parts, in the same order.
 
 pub use crate::answers::STUDIES;
 use crate::answers::study::{Step, Study, Topic};

@@ -1,9 +1,9 @@
 //! Answers of studies in all formats: table, JSON, charts and notes.
 //!
 //! In: the results of a study. Out: an [`Answer`](crate::results::store::Answer), with the same
-//! table, charts and captions on a terminal, in a file and on a page. A file per study, and a row in
-//! [`STUDIES`]: steps, sections, pages, captions and the table of commands follow from it. No other
-//! code chooses a study by its name.
+//! table, charts and captions on a terminal, in a file and on a page. Each study has a file and a
+//! row in [`STUDIES`]; steps, sections, pages, captions and the table of commands follow from this
+//! row. No other code chooses a study by its name.
 
 use form::Form;
 use study::{Step, Study, Topic};
@@ -50,8 +50,8 @@ const OUTCOMES: Topic = Topic {
     these hours",
 };
 
-/// All studies. Steps run in this order, after those that check the lake. Pages are in the order in
-/// which they first occur.
+/// All studies. Steps run in this order, after the steps that check the lake. Pages are in the
+/// order in which they first occur here.
 pub static STUDIES: [Study; 14] = [
     Study {
         name: "classify",
@@ -289,12 +289,12 @@ pub enum Said {
 }
 
 impl Said {
-    /// Useful information.
+    /// A note with useful information.
     pub(crate) fn note(text: impl AsRef<str>) -> Self {
         Self::Note(text.as_ref().to_owned())
     }
 
-    /// Something that the user should check.
+    /// A warning: something that the user should check.
     pub(crate) fn warning(text: impl AsRef<str>) -> Self {
         Self::Warning(text.as_ref().to_owned())
     }

@@ -28,12 +28,12 @@ pub(crate) fn label(share: f64) -> String {
     }
 }
 
-/// Whether the log records that the jobs counted as finished have finished.
+/// Whether the log records that the jobs that count as finished did finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
-    /// Recorded for at least some of them.
+    /// It is recorded for at least some of them.
     Known,
-    /// Recorded for none: the log has no status, and jobs that ran count as finished.
+    /// It is recorded for none: the log has no status, and jobs that ran count as finished.
     Assumed,
 }
 
@@ -50,8 +50,8 @@ impl Ends {
 
 #[cfg(feature = "serve")]
 impl Ends {
-    /// Those of a lake. A job whose status was assumed has three rows, SUBMIT, SCHEDULE and FINISH,
-    /// and no job that finished has fewer.
+    /// Like `of`, for a lake. A job whose status was assumed has three rows, SUBMIT, SCHEDULE and
+    /// FINISH, and no finished job has fewer.
     pub(crate) fn of_lake(lake: &Lake) -> Self {
         let remarks = lake.remarks(Table::JobEvents).into_iter();
         let remarks = remarks.map(|(wording, count)| (wording.to_string(), count)).collect();
@@ -60,27 +60,28 @@ impl Ends {
     }
 }
 
-/// Where the CPU capacity of the machines comes from.
+/// The origin of the CPU capacity of the machines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Capacity {
     /// The trace records it.
     #[default]
     Recorded,
-    /// The log records none: it is the most processors that were in use at once.
+    /// The log does not record it. The capacity is the most processors that were in use at the same
+    /// time.
     FromUse,
 }
 
-/// What stands for the capacity if the log records none.
+/// The words that replace the capacity if the log does not record it.
 pub(crate) const MOST_USED: &str = "the most processors ever used at once";
 
 impl Capacity {
-    /// That of the tables of a result.
+    /// The capacity in the tables of a result.
     pub(crate) fn of(inputs: &[Input]) -> Self {
         let mut remarks = inputs.iter().flat_map(|input| input.remarks.keys());
         Self::from_use(remarks.any(|wording| wording == CAPACITY_FROM_USE))
     }
 
-    /// That of a lake.
+    /// The capacity in a lake.
     pub(crate) fn of_lake(lake: &Lake) -> Self {
         Self::from_use(lake.remarks(Table::MachineEvents).contains_key(CAPACITY_FROM_USE))
     }
@@ -89,7 +90,7 @@ impl Capacity {
         if is_so { Self::FromUse } else { Self::Recorded }
     }
 
-    /// What a share is of: `recorded`, or what stands for it.
+    /// The whole of a share: `recorded`, or the words that replace it.
     pub(crate) const fn or_used(self, recorded: &'static str) -> &'static str {
         match self {
             Self::Recorded => recorded,
@@ -98,13 +99,13 @@ impl Capacity {
     }
 }
 
-/// The noun for what a definition of `--cpu` counts.
+/// The noun for the time that a definition of `--cpu` counts.
 pub(crate) fn noun_of(cpu: &str) -> &'static str {
     let is_of_gpus = cpu == CpuDefinition::GpuSlots.to_string();
     if is_of_gpus { Resource::Gpu } else { Resource::Cpu }.noun()
 }
 
-/// What a definition of `--cpu` adds up, in words; the definition itself if it is not known.
+/// The time that a definition of `--cpu` adds up, in words; the definition itself if it is unknown.
 pub(crate) fn meaning_of(cpu: &str) -> String {
     let of = |definition: CpuDefinition| definition.to_string() == cpu;
     let known = [
@@ -118,7 +119,7 @@ pub(crate) fn meaning_of(cpu: &str) -> String {
     said.map_or_else(|| format!("CPU time as defined by \"{cpu}\""), |own| own.1.to_owned())
 }
 
-/// What a meter adds up, in words.
+/// The amount that a meter adds up, in words.
 pub(crate) fn meaning_of_meter(meter: Meter) -> String {
     match meter {
         Meter::Cpu(cpu) => meaning_of(&cpu.to_string()),
@@ -128,32 +129,33 @@ pub(crate) fn meaning_of_meter(meter: Meter) -> String {
     }
 }
 
-/// What jobs did with CPU time by a definition of `--cpu`.
+/// The verb for CPU time by a definition of `--cpu`: jobs used it, or requested it.
 pub(crate) fn verb_of(cpu: &str) -> &'static str {
     let is_requested = cpu == CpuDefinition::Requested.to_string();
     Meter::Cpu(if is_requested { CpuDefinition::Requested } else { CpuDefinition::Slots }).verb()
 }
 
-/// ` (one clause; another)`; empty if there are none.
+/// The clauses in parentheses, such as ` (one clause; another)`; empty if there are none.
 pub(crate) fn aside(clauses: [Option<String>; 2]) -> String {
     let said: Vec<String> = clauses.into_iter().flatten().collect();
     if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
 }
 
-/// From this share on, one job counts as most of a sum.
+/// If one job has at least this share of a sum, it counts as most of it.
 pub(crate) const MOST: f64 = 0.5;
 
-/// `one job makes up 97.7 % of it`, if one job is most of a sum.
+/// `one job makes up 97.7 % of it`; `None` if no job is most of the sum.
 pub(crate) fn most_of(largest: Option<f64>, sum: &str) -> Option<String> {
     let share = largest.filter(|share| MOST <= *share)?;
     Some(format!("one job makes up {} of {sum}", percent(share)))
 }
 
-/// How many letters of a hash are shown, and from how many letters on a name counts as a hash.
+/// The number of letters of a hash that are shown, and the fewest letters of a name that counts as
+/// a hash.
 const HASH_SHOWN: usize = 8;
 const HASH_LETTERS: usize = 40;
 
-/// A name, shortened if it is a hash; its own page has the whole name.
+/// A name, shortened if it is a hash. The page of the name has the whole name.
 pub(crate) fn short(name: &str) -> String {
     let is_of_hash = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
     if name.len() < HASH_LETTERS || !name.bytes().all(is_of_hash) {
@@ -162,7 +164,7 @@ pub(crate) fn short(name: &str) -> String {
     format!("{}…", &name[..HASH_SHOWN])
 }
 
-/// With a capital letter at the start.
+/// The text with a capital letter at the start.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -1,4 +1,4 @@
-//! What a study is: its command, its results, its page, and its step in an analysis.
+//! The definition of a study: its command, its results, its page, and its step in an analysis.
 //!
 //! In: plans and functions of the studies. Out: the types of the
 //! [list](crate::answers::STUDIES), and [`Work`], which a step gets when it runs. A study does not
@@ -30,16 +30,16 @@ use crate::results::store::{self, Answer, Files, Origin};
 use crate::schema::Table;
 use crate::studies::fold::{Asked, Study as Outcomes};
 
-/// The options of a study: the same struct for the flags of its command, for a section of the file
-/// of an analysis, and for its results.
+/// The options of a study. The same struct is used for the flags of its command, for a section of
+/// the file of an analysis, and for its results.
 pub trait Plan: Serialize + DeserializeOwned + Default {
-    /// Takes over the definitions that all studies share.
+    /// Adopts the definitions that all studies share.
     fn define(&mut self, definitions: &Definitions) {
         let _ = definitions;
     }
 
-    /// Takes over the definitions that a single question gives, also those that it refuses. An
-    /// analysis shares its definitions, so a study leaves out those that are not about it.
+    /// Adopts the definitions of a single question, including those that the question refuses. An
+    /// analysis shares its definitions, so a study ignores those that do not apply to it.
     fn choose(&mut self, definitions: &Definitions) {
         self.define(definitions);
     }
@@ -47,13 +47,13 @@ pub trait Plan: Serialize + DeserializeOwned + Default {
     /// Checks that the options can be combined.
     ///
     /// # Errors
-    /// They cannot be combined; the text gives the options and the reason.
+    /// The options cannot be combined; the text gives the options and the reason.
     fn check(&self) -> Result<(), Usage> {
         Ok(())
     }
 
-    /// Checks what a single question refuses as well. An analysis allows it: it fills in options
-    /// later, and one section may ask several questions.
+    /// Makes the additional checks for a single question. They do not apply to an analysis, because
+    /// it fills in options later, and one section may ask several questions.
     ///
     /// # Errors
     /// The options cannot be combined; the text gives the options and the reason.
@@ -61,7 +61,7 @@ pub trait Plan: Serialize + DeserializeOwned + Default {
         Ok(())
     }
 
-    /// The plans that a section asks for: one by default.
+    /// The plans in a section: one by default.
     ///
     /// # Errors
     /// The section has an option that the plan does not have, or a value that it does not take.
@@ -75,26 +75,26 @@ pub trait Plan: Serialize + DeserializeOwned + Default {
 /// The topic of several results: a page of a report.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Topic {
-    /// Its file.
+    /// The name of the file of the page.
     pub file: &'static str,
-    /// Its title.
+    /// The title of the page.
     pub title: &'static str,
     /// The question that the page answers.
     pub question: &'static str,
-    /// What it does to the answer if parts of its tables are not loaded; empty if nothing is known.
+    /// The effect on the answer if parts of its tables are not loaded; empty if unknown.
     pub if_cut: &'static str,
 }
 
 /// A study: a row of the list.
 #[derive(Debug)]
 pub struct Study {
-    /// Its name: that of its command, its step and its section.
+    /// The name of the study, of its command, of its step and of its section.
     pub name: &'static str,
-    /// What its command answers, for the table of commands.
+    /// The question that the command answers, for the table of commands.
     pub answers: &'static str,
     /// The page with its results.
     pub topic: &'static Topic,
-    /// Its results, in their order on the page.
+    /// The results of the study, in their order on the page.
     pub results: &'static [Kind<'static>],
     /// Its form in the portal, if it has one.
     pub form: Option<Form>,
@@ -102,14 +102,14 @@ pub struct Study {
     pub step: Option<Step>,
 }
 
-/// How the section of a study is read.
+/// The functions that read the section of a study.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
     /// Checks that a section can be read.
     pub check: fn(&Section) -> Result<(), Wrong>,
-    /// Checks the same for a single question, whose options include its definitions.
+    /// Makes the same check for a single question, whose options include its definitions.
     pub check_alone: fn(&Section) -> Result<(), Wrong>,
-    /// Its defaults.
+    /// The default options of the section.
     pub usual: fn() -> Section,
 }
 
@@ -139,34 +139,34 @@ fn check_question<P: Plan>(section: &Section) -> Result<(), Wrong> {
     checked.map_err(serde::de::Error::custom)
 }
 
-/// What a step found out about the lake, for the end of an analysis.
+/// The verdict of a step about the lake, for the end of an analysis.
 #[derive(Debug)]
 pub struct Verdict {
     /// The note to show.
     pub note: Option<String>,
-    /// Whether the lake is as it should be.
+    /// An error if the lake fails its checks.
     pub result: Result<()>,
 }
 
 /// The step of a study in an analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// Runs it.
+    /// Runs the step.
     pub run: fn(&Work<'_>) -> Result<Option<Verdict>>,
-    /// The options of `[definitions]` that it uses.
+    /// The options of `[definitions]` that the step uses.
     pub shares: &'static [&'static str],
-    /// How its section is read, if it has one.
+    /// The reader of its section, if it has one.
     pub section: Option<Reader>,
-    /// Sets the options that its section leaves open, from the lake.
+    /// Sets the options that have no value in its section, from the lake.
     pub settle: fn(&mut Open<'_>),
     /// Options of its section that follow from the kind of trace.
     pub of_source: &'static [&'static str],
-    /// Whether it checks the lake: it runs first and each time, and its verdict ends the analysis.
+    /// Whether the step checks the lake: it runs first in every run, and its verdict comes last.
     pub is_check: bool,
-    /// Whether its results have their own folder.
+    /// Whether the results of the step have a separate folder.
     pub has_folder: bool,
-    /// The part of it that a shared pass over the lake, or the workers of a cluster, can do, if
-    /// any.
+    /// The part of the step that a shared pass over the lake, or the workers of a cluster, can do;
+    /// `None` if there is no such part.
     pub errand: Option<fn(&Work<'_>) -> Result<Errand>>,
 }
 
@@ -202,8 +202,8 @@ impl Step {
         Self { errand: Some(errand), ..self }
     }
 
-    /// Adds how the open options of its section are set, and those that follow from the kind of
-    /// trace.
+    /// Adds the function that sets the options without a value, and the options that follow from
+    /// the kind of trace.
     #[must_use]
     pub const fn settled(
         self,
@@ -214,15 +214,15 @@ impl Step {
     }
 }
 
-/// A section whose open options are set for a lake.
+/// A section whose options without a value are set for a lake.
 pub struct Open<'a> {
-    /// The options that are set so far.
+    /// The options that already have a value.
     pub section: &'a mut Section,
     /// The lake.
     pub lake: &'a Lake,
     /// The defaults for its kind of trace.
     pub usual: Defaults,
-    /// Its default windows.
+    /// The default windows of the lake.
     pub windows: Windows,
 }
 
@@ -232,14 +232,14 @@ impl Open<'_> {
         self.section.contains_key(option)
     }
 
-    /// Sets an option that is left open.
+    /// Sets an option that has no value yet.
     pub fn default_to(&mut self, option: &str, setting: impl Into<Setting>) {
         let settle = || setting.into();
         self.section.entry(option.to_owned()).or_insert_with(settle);
     }
 }
 
-/// What a study found: an answer, its further tables, and its notes.
+/// The results of a study: an answer, its further tables, and its notes.
 pub trait Found {
     /// The notes about the sums.
     fn notes(&self) -> Vec<String>;
@@ -272,19 +272,19 @@ pub trait Screen {
     /// Shows a table under a title.
     ///
     /// # Errors
-    /// It cannot be shown.
+    /// The table cannot be shown.
     fn show(&self, title: &str, table: &RecordBatch) -> Result<()>;
 
     /// Shows a line of data.
     ///
     /// # Errors
-    /// It cannot be shown.
+    /// The line cannot be shown.
     fn line(&self, text: &str) -> Result<()>;
 
     /// Stores an answer, if files are given, and shows it.
     ///
     /// # Errors
-    /// It cannot be stored or shown.
+    /// The answer cannot be stored or shown.
     fn give(&self, answer: &Answer<'_>, files: Option<Files>, origin: &Origin) -> Result<()>;
 }
 
@@ -294,9 +294,9 @@ pub struct Work<'a> {
     pub study: &'static Study,
     /// The lake.
     pub lake: &'a Lake,
-    /// Whether every part of it was written in this run.
+    /// Whether this run wrote every part of the lake.
     pub is_just_written: bool,
-    /// Where its windows end.
+    /// The ends of the windows of the lake.
     pub windows: Windows,
     /// The definitions that studies share.
     pub definitions: Definitions,
@@ -304,11 +304,11 @@ pub struct Work<'a> {
     pub section: &'a Section,
     /// The lock on the folder of the results.
     pub lock: &'a Arc<FolderLock>,
-    /// The parts that workers of a cluster have made of its buckets, if they were asked.
+    /// The parts that workers of a cluster have computed from the buckets, if workers are used.
     pub parts: Option<&'a Parts>,
     /// The results of a pass over the lake for several studies.
     pub folded: &'a Folded,
-    /// Where notes and tables are shown.
+    /// The screen for notes and tables.
     pub screen: &'a dyn Screen,
 }
 
@@ -323,7 +323,7 @@ impl Work<'_> {
         self.screen.say(&Said::note(text));
     }
 
-    /// The plans that the section asks for.
+    /// The plans in the section.
     ///
     /// # Errors
     /// An option has a value that it does not take.
@@ -339,8 +339,8 @@ impl Work<'_> {
         Ok(self.plans::<P>()?.into_iter().next().unwrap_or_default())
     }
 
-    /// The outcomes that are asked for: from the shared pass, merged from the parts of workers, or
-    /// folded now.
+    /// The requested outcomes: from the shared pass, merged from the parts of workers, or folded
+    /// now.
     ///
     /// # Errors
     /// The lake or the part of a worker cannot be read.
@@ -354,23 +354,23 @@ impl Work<'_> {
     /// Begins the files of an answer.
     ///
     /// # Errors
-    /// They cannot be written.
+    /// The files cannot be written.
     pub fn files(&self, name: &str) -> Result<Files> {
         Files::within(self.lock, name)
     }
 
-    /// Begins the files of the study in its own folder.
+    /// Begins the files of the study in the study's folder.
     ///
     /// # Errors
-    /// They cannot be written.
+    /// The files cannot be written.
     pub fn own_files(&self) -> Result<Files> {
         self.own_files_of(self.study.name)
     }
 
-    /// Begins the files of one of the study's results in the folder of the study.
+    /// Begins the files of one result of the study, in the study's folder.
     ///
     /// # Errors
-    /// They cannot be written.
+    /// The files cannot be written.
     pub fn own_files_of(&self, name: &str) -> Result<Files> {
         let (lock, note) = store::lock(&self.out().join(self.study.name))?;
         if let Some(note) = note {
@@ -379,7 +379,7 @@ impl Work<'_> {
         Files::within(&lock, name)
     }
 
-    /// Runs a study, stores what it found, and shows its notes under a title.
+    /// Runs a study, stores its results, and shows its notes under a title.
     ///
     /// # Errors
     /// The study fails, or its files cannot be written.
@@ -403,7 +403,7 @@ impl Work<'_> {
     /// Stores an answer under its name.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The answer cannot be written.
     pub fn store(&self, answer: &Answer<'_>) -> Result<()> {
         self.publish(answer, self.files(answer.kind.name)?)
     }
@@ -411,15 +411,15 @@ impl Work<'_> {
     /// Stores an answer that has further files.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The files cannot be written.
     pub fn publish(&self, answer: &Answer<'_>, files: Files) -> Result<()> {
         files.publish(answer.kind.name, answer, &Origin::of(self.lake)).map(|_| ())
     }
 
-    /// Shows the whole answer, or why there is none.
+    /// Shows the whole answer, or the reason why there is none.
     ///
     /// # Errors
-    /// It cannot be shown.
+    /// The text cannot be shown.
     pub fn show(&self, title: &str, answer: &Answer<'_>) -> Result<()> {
         match answer.json[store::NOTHING].as_str() {
             Some(nothing) => self.screen.line(&format!("\n{title}\n{nothing}")),
@@ -469,7 +469,7 @@ impl Work<'_> {
     }
 }
 
-/// The plans that a section asks for, with the definitions that studies share.
+/// The plans in a section, with the definitions that studies share.
 ///
 /// # Errors
 /// An option has a value that it does not take.
@@ -486,7 +486,7 @@ pub fn plans_of<P: Plan>(
 }
 
 /// The settings of a result: every option of the plan, with keys in snake case like all keys of a
-/// result. The values in `resolved`, which were filled in for the lake, replace the given ones.
+/// result. `resolved` has values that were filled in for the lake; they replace the given ones.
 pub fn settings<P: Serialize>(plan: &P, resolved: Value) -> Value {
     let object = |value: Value| match value {
         Value::Object(object) => object,

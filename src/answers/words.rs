@@ -1,7 +1,7 @@
-//! Plans as words: the same parsers read the file of an analysis and the flags of a command.
+//! Plans as words. The same parsers read the file of an analysis and the flags of a command.
 //!
-//! In: options by name, each a switch, a word or several words. Out: a plan, read by its own
-//! `Deserialize`, or the wrong option and the reason. `write` does the reverse.
+//! In: options by name; each is a switch, a word or several words. Out: a plan, which `Deserialize`
+//! reads, or the wrong option and the reason. `write` does the reverse.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -37,14 +37,14 @@ impl From<&str> for Setting {
 /// Options by name.
 pub type Section = BTreeMap<String, Setting>;
 
-/// The option that is wrong, and why.
+/// An option that is wrong, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// The option, if it is known.
     pub key: Option<String>,
-    /// What is wrong with it.
+    /// The problem with the option.
     pub problem: String,
-    /// Whether there is no such option.
+    /// Whether the option does not exist.
     pub is_unknown: bool,
 }
 
@@ -72,19 +72,19 @@ impl de::Error for Wrong {
     }
 }
 
-/// Reads a plan from its options; missing options have the defaults of the plan.
+/// Reads a plan from its options. A missing option has the default of the plan.
 ///
 /// # Errors
-/// An option that the plan does not have, or a value that it does not take.
+/// There is an option that the plan does not have, or a value that an option does not take.
 pub fn read<T: DeserializeOwned>(section: &Section) -> Result<T, Wrong> {
     T::deserialize(MapAccessDeserializer::new(Options { rest: section.iter(), value: None }))
 }
 
-/// The options of a plan, without switches that are not given and without empty lists.
+/// The options of a plan, without switches that are off and without empty lists.
 pub fn write<T: Serialize>(plan: &T) -> Section {
     let word = |value: &Value| match value {
         Value::String(text) => text.clone(),
-        // As a user writes it: 3600, not 3600.0.
+        // Written as users do: 3600, not 3600.0.
         Value::Number(number) if number.is_f64() => {
             number.as_f64().map_or_else(String::new, |number| number.to_string())
         }
@@ -129,11 +129,11 @@ impl<'de> MapAccess<'de> for Options<'_> {
     }
 }
 
-/// A value that is read as the type that the field asks for.
+/// A value that is read as the type of the field.
 pub struct Of(Setting);
 
 impl Of {
-    /// The only word.
+    /// The single word of the value.
     fn word(&self) -> Result<&str, Wrong> {
         match &self.0 {
             Setting::One(word) => Ok(word),
@@ -149,7 +149,7 @@ impl Of {
     }
 }
 
-/// Reads numbers of some types.
+/// Reads numbers of several types.
 macro_rules! numbers {
     ($($method:ident $visit:ident $what:literal,)+) => {
         $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
@@ -339,18 +339,18 @@ pub mod text {
 
     use serde::{Deserializer, Serializer};
 
-    /// Writes it.
+    /// Writes the value.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// The same errors as for the serializer.
     pub fn serialize<S: Serializer, T: Display>(value: &T, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(value)
     }
 
-    /// Reads it.
+    /// Reads the value.
     ///
     /// # Errors
-    /// The text is not one of the type.
+    /// The text is not a value of the type.
     pub fn deserialize<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
         source: D,
     ) -> Result<T, D::Error> {
@@ -358,17 +358,17 @@ pub mod text {
     }
 }
 
-/// The same for a value that may be absent.
+/// Reads and writes a value that may be absent.
 pub mod maybe {
     use std::fmt::Display;
     use std::str::FromStr;
 
     use serde::{Deserializer, Serializer};
 
-    /// Writes it.
+    /// Writes the value.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// The same errors as for the serializer.
     pub fn serialize<S: Serializer, T: Display>(
         value: &Option<T>,
         to: S,
@@ -379,10 +379,10 @@ pub mod maybe {
         }
     }
 
-    /// Reads it.
+    /// Reads the value.
     ///
     /// # Errors
-    /// The text is not one of the type.
+    /// The text is not a value of the type.
     pub fn deserialize<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
         source: D,
     ) -> Result<Option<T>, D::Error> {
@@ -390,25 +390,25 @@ pub mod maybe {
     }
 }
 
-/// The same for a list whose members are separated by commas.
+/// Reads and writes a list whose members are separated by commas.
 pub mod texts {
     use std::fmt::Display;
     use std::str::FromStr;
 
     use serde::{Deserializer, Serializer};
 
-    /// Writes it.
+    /// Writes the list.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// The same errors as for the serializer.
     pub fn serialize<S: Serializer, T: Display>(values: &[T], to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(values.iter().map(ToString::to_string))
     }
 
-    /// Reads it.
+    /// Reads the list.
     ///
     /// # Errors
-    /// A text is not one of the type.
+    /// A text is not a value of the type.
     pub fn deserialize<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
         source: D,
     ) -> Result<Vec<T>, D::Error> {
@@ -416,7 +416,7 @@ pub mod texts {
     }
 }
 
-/// Functions with which serde reads a field, using the parser of its flag.
+/// Defines functions with which serde reads a field, using the parser of its flag.
 macro_rules! readers {
     ($($name:ident: $type:ty = $how:ident($parse:expr);)+) => {
         $(fn $name<'de, D: serde::Deserializer<'de>>(source: D) -> Result<$type, D::Error> {

@@ -18,7 +18,7 @@ use super::theme::Tone;
 pub struct AreaChart {
     /// The title.
     pub title: String,
-    /// Definition, source and censoring, below the title.
+    /// What the values are, their source and how open values are treated; shown below the title.
     pub caption: String,
     /// Title of the horizontal axis, with its unit.
     pub x_axis: String,
@@ -28,7 +28,7 @@ pub struct AreaChart {
     pub edges: Vec<f64>,
     /// The areas from bottom to top.
     pub areas: Vec<Area>,
-    /// Lines above them.
+    /// Lines above the areas.
     pub lines: Vec<Area>,
 }
 
@@ -57,7 +57,7 @@ fn stacked(chart: &AreaChart) -> Vec<Vec<[f64; 2]>> {
     chart.areas.iter().map(&mut of).collect()
 }
 
-/// The position of the plot and its axes.
+/// The position of the plot, and its axes.
 fn frame(chart: &AreaChart, heights: &[Vec<[f64; 2]>], canvas: &Canvas) -> Frame {
     let look = canvas.look;
     let (size, margin) = (look.text, look.margin());

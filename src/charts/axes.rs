@@ -4,8 +4,8 @@
 //!  title │                      ticks at 1, 2 or 5 times a power of ten; on a logarithmic axis at
 //!        │                      powers of ten, and at 2 and 5 between them if there are few
 //!    20 ─┼───────────────
-//!        │                      numbers are written as in `numbers`; lengths of time on a logarithmic
-//!     0 ─┼───────┬───────       axis are in words
+//!        │                      numbers are written as in `numbers`; lengths of time on a
+//!     0 ─┼───────┬───────       logarithmic axis are in words
 //!        0      100   title
 //! ```
 
@@ -23,7 +23,7 @@ pub enum Scale {
     Linear,
     /// Logarithmic; points at or below 0 are put at the left edge.
     Log,
-    /// By square roots from 0 on, so that small counts are apart and 0 has a place.
+    /// Square roots from 0 on: small counts are kept apart, and 0 has a place on the axis.
     Root,
 }
 
@@ -42,7 +42,7 @@ pub const HOURS_OF_SPAN: &str = "time since the start of the span (h)";
 /// Spans of this many seconds or more are given in days, shorter ones in hours.
 pub(crate) const DAYS_FROM_S: f64 = 3.0 * 86_400.0;
 
-/// How titles of time axes begin that start with what is drawn, such as a job.
+/// How titles begin on time axes that start with the drawn thing itself, such as a job.
 const OWN_STARTS: [&str; 4] = [
     "time since the first submission or attempt shown",
     "time since the first attempt shown",
@@ -50,7 +50,7 @@ const OWN_STARTS: [&str; 4] = [
     "time since its first attempt",
 ];
 
-/// What a time axis counts from and in.
+/// The start and the unit of a time axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Clock {
     title: &'static str,
@@ -58,9 +58,9 @@ struct Clock {
     unit: &'static str,
     /// Seconds per unit.
     per: f64,
-    /// Whether an instant of it has a date, if that of 0 is known. The clock of a replay has none.
+    /// Whether instants have dates if the date of 0 is known. The clock of a replay has none.
     has_dates: bool,
-    /// Whether other charts of a page count from the same start, so that they share a window.
+    /// Whether other charts on the page count from the same start, and so share a window of time.
     is_shared: bool,
 }
 
@@ -83,8 +83,7 @@ impl Clock {
         Self { title, since, unit, per, has_dates, is_shared: true }
     }
 
-    /// The clock of a title such as `time since its first attempt (min)`, which starts with what is
-    /// drawn.
+    /// The clock of a title such as `time since its first attempt (min)`: the drawn thing first.
     fn own(title: &str) -> Option<Self> {
         let own = OWN_STARTS.iter().find(|start| title.starts_with(**start))?;
         let units = [("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86_400.0)];
@@ -93,19 +92,19 @@ impl Clock {
         Some(Self { is_shared: false, ..Self::new(own, "", unit, per, true) })
     }
 
-    /// The clock of an axis with this title, if it is one of time.
+    /// The clock of an axis with this title; `None` if it is not a time axis.
     fn of(title: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|clock| clock.title == title).or_else(|| Self::own(title))
     }
 }
 
-/// The date of a value on an axis with this title; `None` unless it is one of dates.
+/// The date of a value on an axis with this title; `None` unless the axis shows dates.
 pub(super) fn date_of(title: &str, value: f64, since_s: Option<f64>) -> Option<String> {
     let clock = Clock::of(title).filter(|clock| clock.has_dates)?;
     Some(dates::instant(since_s? + value * clock.per))
 }
 
-/// The title of an axis next to each of many values; short for times.
+/// The title of an axis in the form that is written next to each of many values; short for times.
 pub(super) fn beside_values(title: &str) -> String {
     Clock::of(title).map_or_else(|| title.to_owned(), |clock| format!("time ({})", clock.unit))
 }
@@ -117,18 +116,18 @@ pub(super) struct Axis {
     low: f64,
     high: f64,
     scale: Scale,
-    /// Values and their texts, lowest first.
+    /// The values and their labels, lowest first.
     pub ticks: Vec<(f64, String)>,
-    /// What it counts, if it is an axis of time.
+    /// The clock of the axis, if it is a time axis.
     clock: Option<Clock>,
-    /// The instant at 0, seconds since 1970, of an axis of dates.
+    /// The instant at 0, in seconds since 1970, if the axis shows dates.
     since_s: Option<f64>,
 }
 
 /// The space for tick labels.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Room {
-    /// Labels side by side on a width in pixels, with a text height.
+    /// Labels next to each other on a width in pixels, with a text height.
     Across(f64, f64),
     /// Labels above each other on a height in pixels, with a text height.
     Up(f64, f64),
@@ -173,7 +172,8 @@ impl Axis {
         axes.find(|axis| room.holds(&axis.labels())).unwrap_or_else(|| of(vec![0.0]))
     }
 
-    /// A lower axis, with dates if it is one of time and its 0 is at `since_s`, seconds since 1970.
+    /// A lower axis. It shows dates if it is a time axis and its 0 is at `since_s`, in seconds
+    /// since 1970.
     pub(super) fn lower(
         title: &str,
         [low, high]: [f64; 2],
@@ -188,7 +188,7 @@ impl Axis {
         dated.unwrap_or(axis)
     }
 
-    /// The same axis of time with dates; `None` if no date fits.
+    /// The same time axis with dates; `None` if no date fits.
     fn dated(&self, clock: Clock, since_s: f64, room: Room) -> Option<Self> {
         let [low_s, high_s] = [self.low, self.high].map(|value| since_s + value * clock.per);
         #[expect(clippy::cast_precision_loss, reason = "seconds of dates")]
@@ -215,7 +215,8 @@ impl Axis {
         let clock = Clock::of(title);
         let title = if name.is_empty() { title.to_owned() } else { format!("{title}, {name}") };
         let of_step = |step: f64| {
-            // In steps; a value that misses a whole number only by rounding counts as that number.
+            // Counted in steps. A value that misses a whole number only by rounding counts as that
+            // number.
             let (from, to) = (low / step, high / step);
             let (first, last) = match room {
                 Room::Up(..) => ((from + 1e-9).floor(), (to - 1e-9).ceil()),
@@ -248,7 +249,7 @@ impl Axis {
         self.ticks.iter().map(|(value, text)| (self.place(*value), text.clone())).collect()
     }
 
-    /// A logarithmic axis, whose `low` is above 0.
+    /// A logarithmic axis; `low` is above 0.
     fn log(title: &str, low: f64, high: f64, room: Room) -> Self {
         let low = if 0.0 < low { low } else { 1.0 };
         let high = if low < high { high } else { low * 10.0 };
@@ -347,7 +348,7 @@ impl Frame {
         self.top + self.height
     }
 
-    /// Draws grid, ticks and titles. Returns how many pixels they take below the plot.
+    /// Draws grid, ticks and titles. Returns the height below the plot that they take, in pixels.
     pub(super) fn draw(&self, canvas: &mut Canvas) -> f64 {
         let size = canvas.look.text;
         let thin = canvas.look.line();
@@ -373,7 +374,7 @@ impl Frame {
         self.draw_x_to(self.left + self.width, canvas);
     }
 
-    /// The same, with a line that ends before the plot: texts may need the rest.
+    /// The same, with an axis line that ends before the plot does: texts may need the rest.
     pub(super) fn draw_x_to(&self, right: f64, canvas: &mut Canvas) {
         let size = canvas.look.text;
         let thin = canvas.look.line();
@@ -398,8 +399,8 @@ impl Frame {
         }
     }
 
-    /// The middle of a label below the plot: one at the edge of the picture moves a little, or is
-    /// left out.
+    /// The middle of a label below the plot. A label at the edge of the picture moves a little, or
+    /// is left out.
     fn label_at(x: f64, text: &str, canvas: &Canvas) -> Option<f64> {
         let size = canvas.look.text;
         let half = width_of(text, size) / 2.0 + EDGE * size;
@@ -446,16 +447,16 @@ impl Frame {
         gaps.filter(|gap| gap.across[0] < gap.across[1]).collect()
     }
 
-    /// Left and right edge of the time on the plot for which the log lacks jobs, pixels, and whether it
-    /// ends on the plot.
+    /// The left and right edge, in pixels, of the time on the plot for which the log lacks jobs;
+    /// and whether that time ends on the plot.
     fn early(&self, canvas: &Canvas) -> Option<([f64; 2], bool)> {
         let place = self.x.place(canvas.whole_from?);
         let right = self.left + place.min(1.0) * self.width;
         (0.0 < place).then_some(([self.left, right], place < 1.0))
     }
 
-    /// Shades the time for which the log lacks jobs and hatches the gaps, before the contents of the
-    /// plot are drawn.
+    /// Shades the time for which the log lacks jobs and hatches the gaps, before the contents of
+    /// the plot are drawn.
     pub(super) fn shade_gaps(&self, canvas: &mut Canvas) {
         if let Some(early) = self.early(canvas) {
             cuts::shade_early([self.top, self.bottom()], early, canvas.marks.len(), canvas);
@@ -476,7 +477,7 @@ impl Frame {
         }
     }
 
-    /// Pixels that the lower axis takes below the plot.
+    /// The height that the lower axis takes below the plot, in pixels.
     pub(super) fn below(canvas: &Canvas, title: &str, width: f64) -> f64 {
         let size = canvas.look.text;
         (1.7 + 1.3 * count(lines_of(title, width, size).len())) * size
@@ -486,7 +487,7 @@ impl Frame {
         labels_width(&self.y, size)
     }
 
-    /// Pixels that a vertical axis takes to the left of a plot of some height.
+    /// The width that a vertical axis takes to the left of a plot of some height, in pixels.
     pub(super) fn left_of(axis: &Axis, height: f64, size: f64) -> f64 {
         let lines = count(lines_of(&axis.title, height, size).len());
         0.9 * size + labels_width(axis, size) + 1.3 * size * lines
@@ -541,7 +542,7 @@ mod tests {
     }
 
     proptest! {
-        /// Labels never touch, lie within the axis, and are at the values that they show.
+        /// Labels never touch, stay within the axis, and are at the values that they show.
         #[test]
         fn labels_keep_apart(
             low in -1e3_f64..1e3, span in (-4.0..15.0_f64).prop_map(|power| 10_f64.powf(power)),

@@ -27,27 +27,27 @@ pub struct Bar {
     pub label: String,
     /// Length, not below 0.
     pub value: f64,
-    /// Text at its end.
+    /// The text at the end of the bar.
     pub note: String,
     /// Colour.
     pub tone: Tone,
-    /// The last part of its length, in another colour; not on a logarithmic axis.
+    /// The last part of the bar, in another colour; not drawn on a logarithmic axis.
     pub part: Option<(f64, Tone)>,
 }
 
-/// The widest name that is placed beside its bar, as a share of the picture; wider names are placed
-/// above it.
+/// The widest name that is placed next to its bar, as a share of the picture. Wider names are
+/// placed above it.
 const BESIDE: f64 = 0.34;
 
-/// The values of a note that fit into `room`, from the first one on: a value that is cut would be
-/// read as another one.
+/// The first values of a note that fit into `room`. Values are left out whole, because a cut value
+/// would be read as another one. If not even the first value fits, it is shortened.
 fn fitting(note: &str, room: f64, size: f64) -> String {
     let ends = note.match_indices(", ").map(|(at, _)| at).chain([note.len()]);
     let fits = ends.map(|end| &note[..end]).take_while(|text| width_of(text, size) <= room);
     fits.last().map_or_else(|| shortened(note, room, size), str::to_owned)
 }
 
-/// From this ratio of the largest to the smallest value on, bars are easier to read on a
+/// If the largest value is at least this multiple of the smallest, bars are easier to read on a
 /// logarithmic axis.
 const FAR_APART: f64 = 100.0;
 
@@ -63,8 +63,8 @@ impl BarChart {
     }
 }
 
-/// The range of the axis on which the longest bar ends where `taken`, a share of the width, is left
-/// for its note. A logarithmic axis begins at half of the smallest value.
+/// The range of the axis, such that the longest bar leaves `taken`, a share of the width, for its
+/// note. A logarithmic axis begins at half of the smallest value.
 fn range(chart: &BarChart, scale: Scale, taken: f64) -> (f64, f64) {
     let values = || chart.bars.iter().map(|bar| bar.value).filter(|value| 0.0 < *value);
     let longest = values().fold(0.0, f64::max);
@@ -80,14 +80,16 @@ fn range(chart: &BarChart, scale: Scale, taken: f64) -> (f64, f64) {
     }
 }
 
-/// How many ticks there are up to the first one behind all bars: a share of 30 % has no 1,000 %.
+/// The number of ticks up to the first one behind all bars: bars up to 30 % need no tick at
+/// 1,000 %.
 fn ticks_used(ticks: &[(f64, String)], chart: &BarChart) -> usize {
     let longest = chart.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let behind = ticks.iter().position(|(value, _)| longest <= *value);
     behind.map_or(ticks.len(), |place| place + 1)
 }
 
-/// Draws a bar from left to `end`, its last part from `start` on, and returns the space to its note.
+/// Draws a bar from the left edge to `end`, with its last part from `start` on. Returns the space
+/// before its note.
 fn shape(
     bar: &Bar,
     scale: Scale,
@@ -116,7 +118,7 @@ fn shape(
     }
 }
 
-/// Whether the bars are shares of a whole, in per cent, of which no more than 100 % make sense.
+/// Whether the bars are shares of a whole in per cent, so that values above 100 % make no sense.
 fn is_of_whole(chart: &BarChart) -> bool {
     chart.value_axis.contains("(%)") && chart.bars.iter().all(|bar| bar.value <= 100.0)
 }
@@ -175,7 +177,7 @@ pub(super) fn draw(chart: &BarChart, scale: Scale, canvas: &mut Canvas) {
         } else {
             canvas.text(&bar.label, (left - 0.7 * size, middle), Align::Right, size, Ink::TEXT);
         }
-        // The whole row, so that a short bar can be pointed at too.
+        // The tooltip covers the whole row, so that a short bar can be pointed at too.
         let mut says = says(&bar.label, &[(&chart.value_axis, bar.value)], None);
         if !bar.note.is_empty() {
             says.push('\n');

@@ -16,7 +16,7 @@ pub(super) const FONT_BYTES: &[u8] = include_bytes!("font/DejaVuSans-Latin.ttf")
 /// A position: to the right, and down.
 pub(super) type At = (f64, f64);
 
-/// Which part of a text is at its position.
+/// Which part of a text is at the text's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     /// Its beginning.
@@ -62,7 +62,7 @@ pub(super) struct Place {
     pub says: String,
 }
 
-/// Data about a plot over time, with which a page can narrow it to a window.
+/// Data about a plot over time. With it, a page can narrow the plot to a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TimeSpan {
     /// The origin of its clock: `trace`, `replay`, `span`.
@@ -73,18 +73,19 @@ pub(super) struct TimeSpan {
     pub since_s: Option<f64>,
     /// Start and end of the plot, s.
     pub seconds: [f64; 2],
-    /// From when on the log has all jobs, s, if it lacks some that would be on the plot.
+    /// The time from which the log has all jobs, s. `None` if it lacks no jobs that would be on the
+    /// plot.
     pub whole_from_s: Option<f64>,
-    /// Their horizontal positions on the canvas.
+    /// The horizontal positions of start and end on the canvas.
     pub across: [f64; 2],
-    /// Its upper and its lower edge.
+    /// The upper and the lower edge of the plot.
     pub down: [f64; 2],
 }
 
 /// Marks that belong together: the contents of a plot over time, or the ticks of its axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Layer {
-    /// Their positions among all marks.
+    /// The positions of these marks among all marks.
     pub marks: Range<usize>,
     /// The time span of the plot; `None` for ticks.
     pub time: Option<TimeSpan>,
@@ -100,19 +101,19 @@ pub(super) struct Canvas {
     pub head_height: f64,
     /// All other marks.
     pub marks: Vec<Mark>,
-    /// Groups of these marks that a page may narrow to a window of time, in order.
+    /// Groups of marks that a page may narrow to a window of time, in drawing order.
     pub layers: Vec<Layer>,
     /// Shapes with tooltips.
     pub places: Vec<Place>,
     /// The used height below the head, in pixels.
     pub height: f64,
-    /// Time that is not in the log, in the unit of the lower axis; in order and apart.
+    /// Times that are not in the log, in the unit of the lower axis; in order and without overlap.
     pub gaps: Vec<[f64; 2]>,
-    /// Whether a plot shows any of it.
+    /// Whether a plot shows any of these times.
     pub has_shown_gaps: bool,
-    /// From where on the lower axis the log has all jobs, if it lacks some before.
+    /// The position on the lower axis from which the log has all jobs, if it lacks some before.
     pub whole_from: Option<f64>,
-    /// Whether a plot shows any time before.
+    /// Whether a plot shows any time before that position.
     pub has_shown_early: bool,
     /// The instant at 0 of the lower axis, seconds since 1970, if dates are known.
     pub since_s: Option<f64>,
@@ -241,7 +242,7 @@ pub(super) fn lines_of(text: &str, room: f64, size: f64) -> Vec<String> {
     wrap(text, room, size).iter().map(|line| shortened(line, room, size)).collect()
 }
 
-/// The text, with its middle left out if it is wider than `room`.
+/// The text; if it is wider than `room`, its middle is left out.
 pub(super) fn shortened(text: &str, room: f64, size: f64) -> String {
     if width_of(text, size) <= room {
         return text.to_owned();

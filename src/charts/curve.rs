@@ -17,7 +17,8 @@ pub struct LineChart {
     pub y_axis: String,
     /// The scale of x.
     pub x_scale: Scale,
-    /// Where the vertical axis starts, or lower if a point is; not 0 only if the title says so.
+    /// Start of the vertical axis. The axis starts lower if a point is lower. Not 0 only if the
+    /// title says so.
     pub y_from: f64,
     /// The curves.
     pub lines: Vec<Line>,
@@ -39,7 +40,8 @@ pub struct PanelChart {
 /// One curve.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Its name; empty if it belongs to another curve, or needs none. A curve without a name is solid.
+    /// The name. Empty if the curve belongs to another curve or needs no name; a curve without a
+    /// name is solid.
     pub name: String,
     /// Points from left to right.
     pub points: Vec<At>,
@@ -63,16 +65,17 @@ impl Line {
 pub enum Stroke {
     /// By straight lines.
     Straight,
-    /// A value holds until the next point (distributions).
+    /// By steps: a value holds until the next point (distributions).
     Steps,
     /// By straight lines, with each point marked.
     Marked,
     /// By a thin, faint line: the range of a marked point.
     Whisker,
-    /// Not at all, with each point a ring: values from elsewhere next to a curve.
+    /// Not joined; each point is a ring: values from another source next to a curve.
     Rings,
-    /// Not at all, with each point marked.
+    /// Not joined; each point is marked.
     Points,
-    /// Not at all: the name is written beside each point where there is room, and not in the legend.
+    /// Not joined: the name is written next to each point if there is space for it, and not in the
+    /// legend.
     Label,
 }

@@ -1,17 +1,17 @@
-//! The gaps of a plot over time: nothing is drawn inside them, and they are hatched and named. The time
-//! for which a log lacks jobs is shaded and named.
+//! The gaps of a plot over time: nothing is drawn inside them, and they are hatched and named. The
+//! time for which a log lacks jobs is shaded and named.
 //!
-//! In: what was drawn, and the gaps on the plot. Out: the same without the parts inside a gap, and a
-//! hatched field over each gap.
+//! In: the marks of a plot, and the gaps on it. Out: the same marks without the parts inside a gap,
+//! and a hatched field over each gap.
 
 use super::canvas::{Align, At, Canvas, Mark, Place, Shape};
 use super::hatch::hatch;
 use super::theme::{Ink, Tone};
 
-/// What a gap is called below the plot and under the pointer.
+/// The name of a gap below the plot and under the pointer.
 pub(super) const NAME: &str = "not in the log";
 
-/// What the time is called for which a log lacks the jobs that had ended.
+/// The name of the time for which a log lacks the jobs that had ended.
 pub(super) const EARLY: &str = "jobs that had ended are not in the log";
 
 /// The colour of that time.
@@ -25,7 +25,8 @@ pub(super) struct Gap {
     pub across: [f64; 2],
 }
 
-/// Hatches the gaps of a plot, before its contents are drawn; `down` is its top and bottom.
+/// Hatches the gaps of a plot before its contents are drawn; `down` is the top and bottom of the
+/// plot.
 pub(super) fn shade(down: [f64; 2], gaps: &[Gap], canvas: &mut Canvas) {
     // The lower axis stays visible.
     let (top, bottom) = (down[0], down[1] - canvas.look.line() / 2.0);
@@ -37,8 +38,8 @@ pub(super) fn shade(down: [f64; 2], gaps: &[Gap], canvas: &mut Canvas) {
     }
 }
 
-/// Shades the time for which a log lacks jobs behind what was drawn of a plot, from mark `first` on, and
-/// ends it with a line in front if it ends on the plot.
+/// Shades the time for which a log lacks jobs, behind the marks of the plot (from mark `first` on).
+/// If this time ends on the plot, a line in front marks the end.
 pub(super) fn shade_early(
     [top, bottom]: [f64; 2],
     ([left, right], has_end): ([f64; 2], bool),
@@ -62,7 +63,8 @@ fn field([left, top, right, bottom]: [f64; 4], canvas: &mut Canvas) {
     hatch(&corners, Tone::Vermilion, canvas);
 }
 
-/// Removes what was drawn inside the gaps of a plot, from mark `first` on, and hatches them.
+/// Removes the marks of a plot (from mark `first` on) that are inside its gaps, and hatches the
+/// gaps.
 pub(super) fn leave_out(down: [f64; 2], gaps: &[Gap], first: usize, canvas: &mut Canvas) {
     if gaps.is_empty() {
         return;

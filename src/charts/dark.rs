@@ -4,8 +4,8 @@
 //! drawings that a page links. Files never change: a saved chart is dark on white, for papers.
 //!
 //! A drawing names its colours as attributes, `fill="#0072b2"`, and rules of style win over
-//! attributes. Colours between two others (heat maps) are moved to the nearest of a few steps first,
-//! so that a short list of rules is enough.
+//! attributes. Colours between two others (heat maps) are moved to the nearest of a few steps
+//! first, so that a short list of rules is enough.
 
 use std::fmt::Write;
 
@@ -23,11 +23,11 @@ const GRID: Ink = Ink::of(58, 66, 75);
 /// The ends of a scale from small to large values.
 const SCALE: (Ink, Ink) = (Ink::of(42, 49, 58), Ink::of(140, 200, 255));
 
-/// The filter for pictures that a page links, whose colours no rule reaches.
+/// The filter for pictures that a page links: style rules cannot change their colours.
 pub(crate) const FILTER: &str = "invert(.9) hue-rotate(180deg) brightness(1.25)";
 
-/// A drawing that is linked as a file inside an element of the page. Older browsers filter the whole
-/// element only, so its own background and border are those of light pages.
+/// A drawing that is linked as a file inside an element of the page. Older browsers can filter only
+/// the whole element, so the element keeps the background and border of light pages.
 const LINKED: &str = "figure svg:has(> image)";
 
 /// Steps of a scale, at least those of its legend.
@@ -47,8 +47,8 @@ const fn of_tone(tone: Tone) -> Ink {
     }
 }
 
-/// Fixed colours, each with its colour on dark pages. Text on a tone is white or black; on dark
-/// pages all tones are light, and it is dark.
+/// Fixed colours, each with its colour on dark pages. Text on a tone is white or black on light
+/// pages. On dark pages all tones are light, so the text is dark.
 fn fixed() -> Vec<(Ink, Ink)> {
     let black = Ink::of(0, 0, 0);
     let mut all = vec![(Ink::PAPER, PAPER), (black, PAPER), (Ink::FAINT, FAINT), (Ink::GRID, GRID)];
@@ -100,14 +100,14 @@ pub(crate) fn style() -> String {
     text
 }
 
-/// The drawing with every colour between two others at the nearest step of a scale.
+/// The drawing after each colour between two others was moved to the nearest step of a scale.
 pub(crate) fn in_steps(svg: &str) -> String {
     const FILL: &str = " fill=\"#";
     let known: Vec<Ink> = fixed().into_iter().map(|(light, _)| light).collect();
     let steps: Vec<Ink> = scales().into_iter().map(|(light, _)| light).collect();
     let mut text = String::with_capacity(svg.len());
     for piece in svg.split_inclusive('>') {
-        // What precedes a tag is text, which stays as it is.
+        // Text before a tag stays as it is.
         let tag = piece.rfind('<').unwrap_or(0);
         let found = piece[tag..].find(FILL).map(|at| tag + at + FILL.len());
         let color = found.and_then(|at| Some((at, ink_of(piece.get(at..at + 6)?)?)));
@@ -163,7 +163,8 @@ mod tests {
         contrast(shares(one), shares(other))
     }
 
-    /// What [`FILTER`] makes of a colour, by the definitions of the filters (CSS Filter Effects 1).
+    /// The colour that [`FILTER`] makes of a colour, as the filters are defined (CSS Filter Effects
+    /// 1).
     fn filtered(ink: Ink) -> [f64; 3] {
         let [red, green, blue] = shares(ink).map(|one| 0.9 * (1.0 - one) + 0.1 * one);
         let gray = 0.213 * red + 0.715 * green + 0.072 * blue;
@@ -174,7 +175,7 @@ mod tests {
     fn marks_and_text_stand_out_on_dark_pages() {
         for (light, dark) in fixed() {
             let is_background = [PAPER, GRID].contains(&dark);
-            // Text and marks of every tone, and dark text on a bar of it.
+            // Contrast of text and marks of every tone, and of dark text on a bar of that tone.
             assert!(is_background || 4.5 <= of_inks(dark, PAPER), "{}", hex(light));
         }
         for tone in Tone::ALL {
@@ -192,7 +193,8 @@ mod tests {
         for scale in all.chunks(STEPS as usize) {
             let on_paper: Vec<f64> = scale.iter().map(|(_, dark)| of_inks(*dark, PAPER)).collect();
             assert!(on_paper.windows(2).all(|pair| pair[0] <= pair[1]), "{on_paper:?}");
-            // Small maps write light text on the lower half and dark text on the upper.
+            // Small maps write light text on the lower half of the scale and dark text on the upper
+            // half.
             for (step, (_, dark)) in scale.iter().enumerate() {
                 let text = if step * 2 < scale.len() - 1 { TEXT } else { PAPER };
                 assert!(3.0 <= of_inks(*dark, text), "{step}");

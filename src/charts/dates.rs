@@ -1,7 +1,7 @@
 //! Axes of dates: ticks at round instants of the calendar, in UTC.
 //!
 //! In: the first and the last instant of an axis. Out: sets of ticks from the finest to the
-//! coarsest, of which an axis takes the first whose labels fit.
+//! coarsest; an axis takes the first set with labels that fit.
 //!
 //! ```text
 //!    ┼───────┼────────────┼───────┼            ┼────────────┼────────────┼
@@ -37,19 +37,19 @@ const MONTHS: [u64; 3] = [1, 3, 6];
 /// Steps of years.
 const YEARS: [u64; 7] = [1, 2, 5, 10, 20, 50, 100];
 
-/// Days from 1970-01-01, a Thursday, to a Monday.
+/// Days from 1970-01-01, which was a Thursday, to the first Monday.
 const MONDAY: u64 = 4;
 
-/// The first second of the year 10000: later instants are no dates.
+/// The first second of the year 10000: later instants are not shown as dates.
 const YEAR_10000_S: f64 = 253_402_300_800.0;
 
-/// Most ticks of a set.
+/// The largest number of ticks in a set.
 const MOST: u64 = 12;
 
 /// A tick: seconds since 1970, and its text.
 pub(super) type Tick = (u64, String);
 
-/// A date and a time of day for people.
+/// A date with a time of day, as readers see it.
 pub(super) fn instant(seconds: f64) -> String {
     format!("{} UTC", utc(whole(seconds)))
 }
@@ -91,7 +91,7 @@ pub(super) fn sets(low_s: f64, high_s: f64) -> Vec<Vec<Tick>> {
     }
     sets.extend(calendar(low, high));
     sets.retain(|set| !set.is_empty() && set.len() as u64 <= MOST);
-    // Stable: the finest of those with several ticks come first.
+    // The sort is stable: sets with several ticks come first, the finest of them at the start.
     sets.sort_by_key(|set| set.len() < 2);
     sets
 }
@@ -102,7 +102,7 @@ fn day(at: u64) -> String {
 
 /// Sets of months and of years.
 fn calendar(low: u64, high: u64) -> Vec<Vec<Tick>> {
-    // The number of the month since the year 0.
+    // The number of months since the year 0.
     let month = |text: &str| -> u64 {
         let number = |part: &str| part.parse::<u64>().unwrap_or(0);
         number(&text[..4]) * 12 + number(&text[5..7]) - 1

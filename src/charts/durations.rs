@@ -1,8 +1,8 @@
 //! Logarithmic axes of lengths of time: ticks in the words that people use.
 //!
-//! In: the range of an axis in seconds. Out: sets of ticks from the finest to the coarsest, of which
-//! an axis takes the first whose labels fit. The unit of the values does not matter: all logarithmic
-//! axes of lengths of time have the same ticks.
+//! In: the range of an axis in seconds. Out: sets of ticks from the finest to the coarsest; an axis
+//! takes the first set with labels that fit. The unit of the values does not matter: all
+//! logarithmic axes of lengths of time have the same ticks.
 //!
 //! ```text
 //!    ┼────┼─────┼──────┼─────┼─────┼────┼──────┼
@@ -14,21 +14,21 @@ use crate::digits::{grouped, lasting};
 /// The end of the title of an axis in seconds.
 const SECONDS: &str = " (s)";
 
-/// What the title of an axis in seconds names, without the unit.
+/// The quantity in the title of an axis in seconds, without the unit.
 pub(super) fn name_of(title: &str) -> Option<&str> {
     title.strip_suffix(SECONDS)
 }
 
-/// The ends of titles of axes that count lengths of time, and the seconds of their units.
+/// How titles of axes with lengths of time end, each with the seconds of its unit.
 const COUNTED: [(&str, f64); 4] =
     [(SECONDS, 1.0), (" (min)", 60.0), (" (h)", 3600.0), (" (d)", 86_400.0)];
 
-/// What the title of an axis of lengths of time names, and the seconds of its unit.
+/// The quantity in the title of an axis of lengths of time, and the seconds of its unit.
 pub(super) fn counted_in(title: &str) -> Option<(&str, f64)> {
     COUNTED.iter().find_map(|(end, per)| Some((title.strip_suffix(end)?, *per)))
 }
 
-/// A value beside its name: a length of time in words, anything else as it is.
+/// A value for the place next to its name: a length of time in words, any other value as it is.
 pub(super) fn beside(name: &str, amount: f64, plain: impl Fn(f64) -> String) -> (&str, String) {
     match name_of(name) {
         Some(name) => (name, lasting(amount)),
@@ -36,7 +36,7 @@ pub(super) fn beside(name: &str, amount: f64, plain: impl Fn(f64) -> String) -> 
     }
 }
 
-/// The units of ticks, each with its seconds and the numbers of it that a fine axis has.
+/// The units of ticks, each with its seconds and the numbers of this unit on a fine axis.
 const UNITS: [(&str, f64, &[u32]); 6] = [
     ("µs", 1e-6, &[1, 2, 5, 10, 20, 50, 100, 200, 500]),
     ("ms", 1e-3, &[1, 2, 5, 10, 20, 50, 100, 200, 500]),
@@ -46,15 +46,15 @@ const UNITS: [(&str, f64, &[u32]); 6] = [
     ("d", 86_400.0, &[1, 2, 5, 10, 20, 50]),
 ];
 
-/// The numbers of a unit that a less fine axis has: its powers of ten, and six hours.
+/// Whether a medium axis has a tick at this number of a unit: powers of ten, and six hours.
 fn is_medium(unit: &str, number: u32) -> bool {
     matches!(number, 1 | 10 | 100) || unit == "h" && number == 6
 }
 
-/// Powers of ten of days from this one on; no trace lasts as long as the last.
+/// Exponents of the powers of ten at which days have ticks. No trace is as long as the last one.
 const DAYS: std::ops::Range<u32> = 2..10;
 
-/// A tick: its time, s, its text, and how coarse a set still has it: 0 for the finest only.
+/// A tick: its time in s, its text, and the coarsest set that has it (0: only the finest).
 type Tick = (f64, String, u32);
 
 /// All ticks, the shortest time first.
@@ -78,7 +78,7 @@ fn ticks() -> Vec<Tick> {
     all
 }
 
-/// The times of all ticks that an axis from `low` to `high` can have.
+/// The times of all ticks that an axis from `low` to `high` can have, in any set.
 pub(super) fn times(low: f64, high: f64) -> Vec<f64> {
     let times = ticks().into_iter().map(|tick| tick.0);
     times.filter(|time| low / 10.0 <= *time && *time <= high * 10.0).collect()

@@ -1,7 +1,7 @@
 //! Flows from stage to stage, as bands whose width is the amount (Sankey, 1898).
 //!
 //! ```text
-//!  █ submitted ▒▒▒▒▒▒▒▒ █ scheduled ▒▒▒▒▒▒▒▒ █ finished      a bar per node of a stage; its height,
+//!  █ submitted ▒▒▒▒▒▒▒▒ █ scheduled ▒▒▒▒▒▒▒▒ █ finished      a bar per node; its height,
 //!  █  1,000    ▒▒▒▒▒▒▒▒ █    900    ▒▒▒▒     █   800         and that of a band, is the amount
 //!              ░░░░     █ never       ░░░░░░ █ killed
 //! ```
@@ -20,7 +20,7 @@ pub struct FlowChart {
     pub caption: String,
     /// What is counted: jobs.
     pub unit: String,
-    /// The nodes of each stage, from left to right and from top to bottom.
+    /// The nodes of each stage: stages from left to right, nodes from top to bottom.
     pub stages: Vec<Vec<FlowNode>>,
     /// Groups that pass the same nodes, each with its node in every stage.
     pub ways: Vec<FlowWay>,
@@ -38,13 +38,13 @@ pub struct FlowNode {
 /// A way through all stages.
 #[derive(Clone, Debug)]
 pub struct FlowWay {
-    /// The position of its node in each stage.
+    /// For each stage, the position of the node that the group passes.
     pub nodes: Vec<usize>,
-    /// The number of jobs on it.
+    /// The number of jobs in the group.
     pub count: u64,
 }
 
-/// A drawn node: upper edge and height of its bar.
+/// A drawn node: the upper edge and the height of its bar.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bar {
     top: f64,
@@ -86,7 +86,7 @@ impl FlowChart {
         self.ways.iter().filter(is_it).map(|way| way.count).sum()
     }
 
-    /// A number with its share of the total.
+    /// An amount with its share of the total.
     fn said(&self, amount: u64) -> String {
         #[expect(clippy::cast_precision_loss, reason = "a share for display")]
         let share = amount as f64 / self.total().max(1) as f64 * 100.0;
@@ -150,7 +150,8 @@ pub(super) fn draw(chart: &FlowChart, canvas: &mut Canvas) {
     canvas.height = lowest + margin;
 }
 
-/// The bars of a stage: heights in proportion to amounts, spaced so that names do not touch.
+/// The bars of a stage. Heights are in proportion to amounts; bars are spaced so that names do not
+/// touch.
 fn bars_of(chart: &FlowChart, stage: usize, canvas: &Canvas) -> Vec<Bar> {
     let look = canvas.look;
     let counts = chart.counts(stage);

@@ -1,5 +1,5 @@
-//! A row per name, and in each column a value with its interval: several measures of the same
-//! things side by side.
+//! A row for each name; each column has a value with its interval. It shows several measures of the
+//! same things next to each other.
 //!
 //! ```text
 //!  late    │    --o--       │  -o-         the caption says what the line spans
@@ -33,9 +33,10 @@ pub struct ForestColumn {
     pub axis: String,
     /// A value per row; `None` if unknown.
     pub values: Vec<Option<Interval>>,
-    /// Texts right of the values, one per row; none if there are none.
+    /// Texts right of the values, one per row; an empty list if the column has no texts.
     pub notes: Vec<String>,
-    /// The scale of the axis. A logarithmic one has no place for 0, of which only the text is shown.
+    /// The scale of the axis. A logarithmic axis has no place for 0: only the text of such a value
+    /// is shown.
     pub scale: Scale,
     /// Colour.
     pub tone: Tone,
@@ -62,8 +63,9 @@ pub struct Interval {
 /// The narrowest plot, as a multiple of the text height.
 const NARROWEST: f64 = 5.5;
 
-/// The height of a row, as a multiple of the text height: if all columns are side by side, and if
-/// some are below others, where a picture would be too high for a page.
+/// The height of a row, as a multiple of the text height. The first holds if all columns are next
+/// to each other. The second holds if some columns are below others: with the first, the picture
+/// would be too high for a page.
 const ROW: f64 = 1.7;
 const ROW_STACKED: f64 = 1.25;
 
@@ -112,9 +114,10 @@ pub(super) fn draw(chart: &ForestChart, canvas: &mut Canvas) {
     canvas.height = top;
 }
 
-/// The axis of a column, with space for its texts. A linear one goes from 0 to the highest bound of all
-/// columns with its unit, so that they can be compared, and to 100 % if most of that is needed. A
-/// logarithmic one has its own range, unless all columns are logarithmic and have its unit.
+/// The axis of a column, with space for its texts. A linear axis goes from 0 to the highest bound
+/// of all linear columns with the same unit, so that they can be compared. It goes to 100 % if most
+/// of that is needed. A logarithmic axis has a separate range, unless all columns are logarithmic
+/// and have the same unit.
 fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Axis {
     let unit = unit_of(&column.axis);
     let same = |other: &&ForestColumn| {
@@ -134,7 +137,7 @@ fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Ax
     } else {
         std::slice::from_ref(column)
     };
-    // The same space in columns with the same range.
+    // Columns with the same range leave the same space for texts.
     let own = logs.iter().filter(|own| own.scale == Scale::Log);
     let alike = chart.columns.iter().filter(|other| column.scale != Scale::Log && same(other));
     let taken = match own.chain(alike).map(|own| widest_note(own, size)).fold(0.0, f64::max) {
@@ -160,7 +163,7 @@ fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Ax
     };
     let mut axis = Axis::new(&column.axis, low, high, column.scale, Room::Across(width, size));
     if 0.0 < taken {
-        // Texts take the rest.
+        // The texts use the rest of the width.
         let most = bounds(column).fold(0.0, f64::max);
         let used = axis.ticks.iter().position(|(value, _)| most <= *value);
         axis.ticks.truncate(used.map_or(axis.ticks.len(), |place| place + 1));
@@ -168,7 +171,8 @@ fn axis(chart: &ForestChart, column: &ForestColumn, width: f64, size: f64) -> Ax
     axis
 }
 
-/// Where the line of an axis ends: shares end at 100 %, if that is a tick; the texts are beyond.
+/// The end of the axis line. Shares end at 100 %, if that is a tick; the texts are to the right of
+/// it.
 fn right_of(column: &ForestColumn, frame: &Frame) -> f64 {
     let is_whole = |tick: &(f64, String)| (tick.0 - 100.0).abs() < 1e-9;
     let is_of_whole =
@@ -180,7 +184,7 @@ fn widest_note(column: &ForestColumn, size: f64) -> f64 {
     column.notes.iter().map(|note| width_of(note, size)).fold(0.0, f64::max)
 }
 
-/// The unit of a measure: what its name has in brackets at its end.
+/// The unit of a measure: the text in brackets at the end of its name.
 fn unit_of(axis: &str) -> Option<&str> {
     axis.strip_suffix(')')?.rsplit_once('(').map(|(_, unit)| unit)
 }
@@ -209,7 +213,7 @@ fn intervals(
             canvas.marks.push(Mark::Dot { at: at(value), radius: 0.33 * size, ink });
         }
         if let Some(note) = column.notes.get(idx) {
-            // The widest texts of an extreme range begin before the end of their interval.
+            // In a very wide range, the widest texts begin before the end of their interval.
             let note = shortened(note, frame.width, size);
             let last = frame.left + frame.width - width_of(&note, size);
             let end = (at(value.max(high)).0 + 0.6 * size).min(last);
@@ -253,7 +257,7 @@ mod tests {
         };
         let right = ends("precision (%)", [80.5, 93.4]);
         assert!(200.0 < right && right < 300.0, "{right}");
-        // Small shares, and other units, have the whole width.
+        // Small shares, and values with other units, use the whole width.
         assert!((ends("saved (%)", [3.1, 2.7]) - 310.0).abs() < 1e-9);
         assert!((ends("lead (min)", [80.5, 93.4]) - 310.0).abs() < 1e-9);
     }

@@ -26,35 +26,35 @@ pub struct GanttChart {
 /// One bar.
 #[derive(Clone, Debug)]
 pub struct GanttSpan {
-    /// Index of its row.
+    /// Index of the row of the bar.
     pub row: usize,
     /// Start.
     pub from: f64,
     /// End.
     pub to: f64,
-    /// The text on it, if it fits; otherwise the first word, if that fits.
+    /// The text on the bar, if it fits; otherwise its first word, if that fits.
     pub label: String,
     /// Colour.
     pub tone: Tone,
-    /// Whether nothing runs in this time: a wait, drawn as a thin bar without text or sign.
+    /// Whether this is a wait, in which nothing runs: a thin bar without text or sign.
     pub is_wait: bool,
 }
 
-/// The height of a wait, as a share of that of other bars.
+/// The height of the bar of a wait, as a share of the height of other bars.
 const THIN: f64 = 0.25;
 
-/// A narrower wait cannot be seen and is not drawn, pixels.
+/// Narrower waits are too thin to be seen and are not drawn, pixels.
 const WAIT_MIN: f64 = 0.5;
 
-/// Size of the sign at the end of a bar, as a multiple of the text height; bars shorter than twice
-/// that have none.
+/// Size of the sign at the end of a bar, as a multiple of the text height. Bars shorter than twice
+/// the sign have no sign.
 const SIGN: f64 = 0.9;
 
 /// The sign of a colour on a bar.
 fn signed(tone: Tone, at: At, canvas: &mut Canvas) {
     let (size, ink) = (canvas.look.text, tone.ink());
     match tone.style().1 {
-        // A ring is open: the bar shows inside it.
+        // A ring is open: the bar is visible inside it.
         Marker::Ring => {
             let (radius, width, ink) = (0.24 * size, 0.12 * size, ink.for_text());
             canvas.marks.push(Mark::Ring { at, radius, width, ink });
@@ -121,7 +121,7 @@ pub(super) fn draw(chart: &GanttChart, canvas: &mut Canvas) {
             continue;
         }
         let small = size * 0.95;
-        // The end of a bar is shown by a sign as well as by its colour.
+        // The end of a bar has a sign in addition to its colour.
         let sign = if 2.0 * SIGN * size < end - start { SIGN * size } else { 0.0 };
         if 0.0 < sign {
             let at = (end - gap / 2.0 - sign / 2.0, y + high / 2.0);
@@ -227,8 +227,8 @@ mod tests {
         assert_eq!(fields(0.01, false), 2, "every attempt is there");
     }
 
-    /// Promise: the bars of a page stay small, whatever their number: at most 170 bytes for each,
-    /// with its sign and its values under the pointer.
+    /// Promise: each bar takes few bytes of a page, however many bars there are: at most 170 bytes,
+    /// with its sign and its tooltip.
     #[test]
     fn a_bar_takes_few_bytes() {
         let bytes = |count: u32| {

@@ -35,8 +35,8 @@ pub(super) const fn directions(tone: Tone) -> &'static [At] {
     }
 }
 
-/// Most lines on either side of the corner of a canvas: more than any canvas shows. Values of a
-/// damaged trace can be far outside of it.
+/// The largest number of lines on either side of the corner of a canvas; no canvas shows as many.
+/// Values of a damaged trace can be far outside the canvas.
 const LINES_MAX: f64 = 5_000.0;
 
 /// Draws strokes over a shape filled with a tone.
@@ -56,7 +56,7 @@ pub(super) fn hatch(outline: &[At], tone: Tone, canvas: &mut Canvas) {
 fn strokes(outline: &[At], (right, down): At, apart: f64) -> Vec<[At; 2]> {
     let length = right.hypot(down);
     let (right, down) = (right / length, down / length);
-    // The line of a point, and its position along that line.
+    // The line through a point, and the position of the point along that line.
     let line = |(x, y): At| (y * right - x * down) / apart;
     let along = |(x, y): At| x * right + y * down;
     let mut crossings: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
@@ -100,8 +100,8 @@ mod tests {
     const WIDE: f64 = 10.0;
 
     proptest! {
-        /// Compared with the definition: each point is within the steps or not, and strokes cover
-        /// as much of the shape as their distance implies.
+        /// Compared with the definition: each point is either inside the steps or not, and strokes
+        /// cover as much of the shape as their distance implies.
         #[test]
         fn strokes_lie_within_their_shape(steps in outlines(), tone in 0..6_usize) {
             let tones = [Tone::Vermilion, Tone::Green, Tone::Orange, Tone::Purple, Tone::Sky, Tone::Grey];
@@ -124,7 +124,7 @@ mod tests {
                         let y = -(from.1 + share * (to.1 - from.1));
                         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few steps")]
                         let at = (x / WIDE).floor().clamp(0.0, 19.0) as usize;
-                        // At the edge between two steps it may be in either.
+                        // At the edge between two steps, a point may belong to either step.
                         let near = [at.checked_sub(1), Some(at), Some(at + 1)];
                         let is_edge = (x / WIDE - (x / WIDE).round()).abs() < 1e-6;
                         let within = near.into_iter().flatten().filter(|&one| one == at || is_edge)

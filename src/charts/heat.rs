@@ -36,7 +36,7 @@ pub struct HeatRow {
     pub values: Vec<Option<f64>>,
 }
 
-/// Charts with more cells than this have no tooltips: the cells are too small to point at.
+/// Charts with more cells have no tooltips: the cells are too small to point at.
 const TOLD_MAX: usize = 4000;
 
 pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
@@ -113,7 +113,7 @@ pub(super) fn draw(chart: &HeatChart, canvas: &mut Canvas) {
     canvas.height = frame.bottom() + Frame::below(canvas, &frame.x.title, width) + 0.5 * margin;
 }
 
-/// Rows with names are closer together if all would be higher than this, pixels.
+/// Rows with names move closer together if they would be higher in total than this, pixels.
 const HEIGHT_MAX: f64 = 4.2 * 96.0;
 
 /// Height of all rows.

@@ -1,5 +1,5 @@
-//! Curves over a linear or logarithmic axis, with confidence bands; alone, or several plots side by
-//! side with common axes.
+//! Curves over a linear or logarithmic axis, with confidence bands: one plot, or several plots next
+//! to each other with common axes.
 //!
 //! ```text
 //!  y │   ____ all          a curve has its name at its end if all of them end at the right and
@@ -19,7 +19,7 @@ pub(super) fn draw(chart: &LineChart, canvas: &mut Canvas) {
     plot(chart, 0.0, canvas);
 }
 
-/// Draws a plot with at least `left` pixels at its left.
+/// Draws a plot that leaves at least `left` pixels at its left.
 pub(super) fn plot(chart: &LineChart, left: f64, canvas: &mut Canvas) -> Frame {
     canvas.set_head(&chart.title, &chart.caption);
     let look = canvas.look;
@@ -105,8 +105,8 @@ struct Ranges {
 /// The space that a ring takes above its value, as a multiple of the value.
 const RING: f64 = 1.06;
 
-/// The share of a distribution that may be left of a logarithmic axis: a few values far from all
-/// others would squeeze the rest.
+/// The share of a distribution that a logarithmic axis may leave out at its left. Otherwise a few
+/// values far from the rest would squeeze the rest.
 const LEFT_OUT: f64 = 0.01;
 
 /// The ranges of plots with common axes.
@@ -128,7 +128,7 @@ fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {
     let right = xs.clone().filter(|x| x.is_finite()).fold(f64::MIN, f64::max);
     let left = if is_log {
         let begins = lines.filter_map(begin).fold(f64::MAX, f64::min);
-        // If curves differ only from their last value on, the axis begins at their first one.
+        // If the curves differ only at their last value, the axis begins at their first value.
         let firsts = || xs.clone().filter(|x| 0.0 < *x).fold(f64::MAX, f64::min);
         let begins = if begins < right { begins } else { firsts() };
         if begins == f64::MAX { 1.0 } else { begins }
@@ -143,7 +143,8 @@ fn ranges<'a>(charts: impl Iterator<Item = &'a LineChart> + Clone) -> Ranges {
     Ranges { x: (left, right), y: (bottom, top) }
 }
 
-/// The first x above 0 at which a curve has a point, or has changed visibly if it is a staircase.
+/// The first x above 0 at which a curve has a point. For a staircase, the first x at which it has
+/// visibly changed.
 fn begin(line: &Line) -> Option<f64> {
     let mut points = line.points.iter().filter(|point| 0.0 < point.0);
     if line.stroke != Stroke::Steps {
@@ -221,7 +222,7 @@ fn curve(line: &Line, points: &[At], canvas: &mut Canvas) {
         canvas.marks.push(Mark::Path { points: points.to_vec(), width, dash, ink });
     }
     if matches!(line.stroke, Stroke::Marked | Stroke::Points) || points.len() == 1 {
-        // Markers on top of each other are left out.
+        // Markers that would cover each other are left out.
         let mut last: Option<At> = None;
         for &at in points {
             let is_apart =
@@ -234,7 +235,7 @@ fn curve(line: &Line, points: &[At], canvas: &mut Canvas) {
     }
 }
 
-/// Pixels between tooltips of one curve, so that a pointer is always near one of them.
+/// Distance in pixels between tooltips of one curve, so that a tooltip is always near the pointer.
 pub(super) const APART: f64 = 8.0;
 
 /// Places the tooltips with the values of a curve.
@@ -259,7 +260,7 @@ fn tell(chart: &LineChart, line: &Line, frame: &Frame, canvas: &mut Canvas) {
 struct Beside {
     /// Their width at the right of the plot, pixels.
     width: f64,
-    /// Each with its position as a share of the height, and its colour, from the top.
+    /// The names, each with its position as a share of the height and its colour, from the top.
     labels: Vec<(String, f64, Tone)>,
 }
 
@@ -302,7 +303,8 @@ fn beside(
     labels.sort_by(|one, other| one.1.total_cmp(&other.1));
     let ends: Vec<f64> = labels.iter().map(|label| label.1).collect();
     let apart = LINE * size / height;
-    // Down from the top, then up from the bottom, so that names move as little as possible.
+    // Names are moved down from the top, then up from the bottom, so that they move as little as
+    // possible.
     for idx in 1..labels.len() {
         labels[idx].1 = labels[idx].1.max(labels[idx - 1].1 + apart);
     }
@@ -312,7 +314,7 @@ fn beside(
         lowest = label.1 - apart;
     }
     let is_high_enough = labels.first().is_none_or(|label| -apart <= label.1);
-    // A name far from the end of its curve would be next to another one.
+    // A name far from the end of its curve would be next to another curve.
     let is_near =
         labels.iter().zip(&ends).all(|(label, end)| (label.1 - end).abs() <= NEAR * apart);
     let widest = labels.iter().map(|label| width_of(&label.0, size)).fold(0.0, f64::max);
@@ -336,7 +338,7 @@ pub(super) struct Named<'a> {
     pub name: &'a str,
     pub tone: Tone,
     pub stroke: Option<Stroke>,
-    /// Whether it is in the plot. Otherwise only its name is written, without a sample.
+    /// Whether the curve is in the plot. Otherwise only its name is written, without a sample.
     pub is_drawn: bool,
 }
 

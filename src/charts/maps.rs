@@ -1,4 +1,4 @@
-//! Small maps side by side: how often something holds over two parameters.
+//! Small maps next to each other: how often something holds over two parameters.
 //!
 //! ```text
 //!  name of a panel

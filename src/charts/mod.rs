@@ -74,7 +74,7 @@ pub enum Chart {
     Lines(LineChart),
     /// Curves in several plots.
     Panels(PanelChart),
-    /// Bars over time, in rows.
+    /// Bars over time in rows.
     Gantt(GanttChart),
     /// Small maps side by side.
     Maps(MapChart),
@@ -88,7 +88,7 @@ pub enum Chart {
     Survival(SurvivalChart),
     /// Bands from stage to stage.
     Flow(FlowChart),
-    /// A chart over time, with its dates and what is not in the log.
+    /// A chart over time with dates, which marks the times that are not in the log.
     Timed(TimedChart),
 }
 
@@ -143,7 +143,7 @@ impl Chart {
         }
     }
 
-    /// Adds a sentence at the end of the caption, unless it is there.
+    /// Adds a sentence at the end of the caption, unless the caption already has it.
     fn say(&mut self, sentence: &str) {
         let caption = self.caption_mut();
         if !sentence.is_empty() && !caption.contains(sentence) {
@@ -152,8 +152,8 @@ impl Chart {
         }
     }
 
-    /// The same chart with the tables and hours that it covers at the end of its caption, unless
-    /// the caption has them.
+    /// The same chart with the tables and hours that it covers at the end of its caption. If the
+    /// caption already has them, nothing is added.
     #[must_use]
     pub fn about(mut self, scope: &str) -> Self {
         if !scope.is_empty() && !self.caption().contains(scope) {
@@ -162,9 +162,10 @@ impl Chart {
         self
     }
 
-    /// The same chart over time with gaps, in the unit of its lower axis, in order and apart; `said`
-    /// explains them in its caption. `since_s` is the instant at 0 of the axis, seconds since 1970,
-    /// if dates are known. Without either it stays as it is.
+    /// The same chart over time with gaps. They are in the unit of its lower axis, in order and
+    /// without overlap; `said` explains them in the caption. `since_s` is the instant at 0 of the
+    /// axis, in seconds since 1970, if dates are known. Without gaps and `since_s` the chart stays
+    /// as it is.
     #[must_use]
     pub fn over_time(mut self, gaps: Vec<[f64; 2]>, said: &str, since_s: Option<f64>) -> Self {
         if gaps.is_empty() && since_s.is_none() {
@@ -176,8 +177,9 @@ impl Chart {
         Self::Timed(TimedChart { chart: Box::new(self), gaps, whole_from: None, since_s })
     }
 
-    /// The same chart over time with the values before `whole_from`, in the unit of its lower axis,
-    /// shaded, because the log lacks the jobs that had ended; `said` explains it in its caption.
+    /// The same chart over time, in which the values before `whole_from` are shaded, because the
+    /// log lacks the jobs that had ended. `whole_from` is in the unit of the lower axis; `said`
+    /// explains the shading in the caption.
     #[must_use]
     pub fn whole_from(mut self, whole_from: f64, said: &str) -> Self {
         self.say(said);
@@ -217,10 +219,10 @@ pub enum ChartFormat {
 }
 
 impl ChartFormat {
-    /// All of them.
+    /// All formats.
     pub(crate) const ALL: [Self; 3] = [Self::Svg, Self::Png, Self::Pdf];
 
-    /// The default formats of a stored chart: with PNG if it can be drawn.
+    /// The default formats of a stored chart, including PNG if this build can draw it.
     pub(crate) const USUAL: &[Self] =
         if cfg!(feature = "charts") { &[Self::Svg, Self::Png] } else { &[Self::Svg] };
 
@@ -234,8 +236,8 @@ impl ChartFormat {
     }
 }
 
-/// Draws `chart` as the bytes of a file. It returns bytes because a library that writes files
-/// itself may truncate them on a full disk without an error.
+/// Draws `chart` and returns the bytes of a file. A library that writes files itself may truncate
+/// them on a full disk without reporting an error.
 pub fn file_of(chart: &Chart, look: Look, format: ChartFormat) -> Result<Vec<u8>, ChartError> {
     let fail = |reason: String| ChartError { title: chart.title().to_owned(), reason };
     let canvas = drawn(chart, look);
@@ -292,8 +294,8 @@ fn draw(chart: &Chart, canvas: &mut Canvas) {
     }
 }
 
-/// The drawing for a page without title and caption, which the page writes itself: the text of an
-/// SVG of ours, and the remaining size.
+/// The drawing without title and caption, for a page that writes these itself: the SVG text, and
+/// the remaining size. `None` if the SVG was not written by this program.
 pub(crate) fn without_head(svg: &str) -> Option<(String, [f64; 2])> {
     let (tag, rest) = svg.split_once('>')?;
     let [width, height] = size_of(svg)?;
@@ -306,14 +308,14 @@ pub(crate) fn without_head(svg: &str) -> Option<(String, [f64; 2])> {
     Some((rest, [width, height + above]))
 }
 
-/// The text of an SVG of ours without the values under the pointer, for a file next to a page that
-/// has them.
+/// The text of an SVG written by this program, without the values under the pointer. It is for a
+/// file next to a page that has these values.
 pub(crate) fn without_values(svg: &str) -> String {
     let before = svg.split_once(painters::VALUES).filter(|(_, rest)| rest.ends_with(painters::END));
     before.map_or_else(|| svg.to_owned(), |(before, _)| format!("{before}{}", painters::END))
 }
 
-/// Width and height of an SVG of ours, CSS pixels.
+/// Width and height of an SVG written by this program, CSS pixels.
 pub(crate) fn size_of(svg: &str) -> Option<[f64; 2]> {
     let (tag, _) = svg.split_once('>')?;
     let size = |name: &str| -> Option<f64> {
@@ -323,7 +325,7 @@ pub(crate) fn size_of(svg: &str) -> Option<[f64; 2]> {
     Some([size("width")?, size("height")?])
 }
 
-/// Width and height of a PNG, pixels, as its first chunk has them.
+/// Width and height of a PNG, pixels, read from its first chunk.
 pub(crate) fn size_of_png(bytes: &[u8]) -> Option<[f64; 2]> {
     let number = |at: usize| -> Option<f64> {
         let bytes: [u8; 4] = bytes.get(at..at + 4)?.try_into().ok()?;
@@ -332,7 +334,8 @@ pub(crate) fn size_of_png(bytes: &[u8]) -> Option<[f64; 2]> {
     bytes.starts_with(b"\x89PNG").then_some([number(16)?, number(20)?])
 }
 
-/// A name, if it is not empty, and a line for each amount; one on an axis of dates is a date.
+/// The name, if it is not empty, and a line for each amount. On an axis of dates, an amount is
+/// written as a date.
 fn says(name: &str, amounts: &[(&str, f64)], since_s: Option<f64>) -> String {
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());
     let amounts = amounts.iter().map(|(what, amount)| {

@@ -2,24 +2,24 @@
 //!
 //! In: a number. Out: its text. The same number has the same text on every chart:
 //!
-//! | number | tick | beside a name |
+//! | number | tick | next to a name |
 //! |---|---|---|
 //! | 0.0001 to 999,999 | `0.05`, `1,000` | the same |
 //! | a million and more | `1 million`, `20 billion` | in full |
 //! | less than 0.0001, or 10¹⁵ and more | `10⁻⁶`, `2×10¹⁵` | `8.97×10⁻⁶` |
 //!
-//! A linear axis names its millions or billions once, in its title. A logarithmic axis that reaches
-//! numbers of the last row writes all of its ticks as powers of ten.
+//! A linear axis names its millions or billions once, in its title. A logarithmic axis with numbers
+//! of the last row writes all its ticks as powers of ten.
 
 use crate::digits::figure_text;
 
-/// Powers of ten from the first on, and below the second, are written without an exponent.
+/// Numbers from the first power of ten on, and below the second, are written without an exponent.
 const PLAIN: [i32; 2] = [-4, 15];
 
 /// Large numbers and their names, the largest first.
 const NAMES: [(f64, &str); 3] = [(1e12, "trillion"), (1e9, "billion"), (1e6, "million")];
 
-/// The unit in which numbers are counted on a linear axis if the largest is `size`.
+/// The unit of numbers on a linear axis on which the largest number is `size`.
 pub(super) fn unit_of(size: f64) -> (f64, &'static str) {
     match NAMES.iter().find(|(unit, _)| *unit <= size) {
         Some((unit, "trillion")) => (*unit, "trillions"),
@@ -76,8 +76,8 @@ pub(super) fn power_text(digit: f64, power: i32) -> String {
     format!("{factor}10{}", raised(power))
 }
 
-/// Ticks of an axis of square roots from 0 to a value: 0, and 1, 2 and 5 times powers of ten; the sets with
-/// more of the small values first.
+/// Ticks of an axis of square roots from 0 to a value: 0, and 1, 2 and 5 times powers of ten. The
+/// first sets have more of the small values.
 pub(super) fn root_ticks(high: f64) -> Vec<Vec<f64>> {
     #[expect(clippy::cast_possible_truncation, reason = "a power of ten of a number")]
     let last = high.log10().floor() as i32;
@@ -88,7 +88,7 @@ pub(super) fn root_ticks(high: f64) -> Vec<Vec<f64>> {
     (0..all.len()).map(from).collect()
 }
 
-/// The text of a value beside its name, with up to six digits.
+/// The text of a value next to its name, with up to six digits.
 pub(crate) fn beside_name(value: f64) -> String {
     let text = figure_text(value);
     let power =
@@ -129,7 +129,8 @@ mod tests {
             (5.0, 14, "500 trillion"),
         ] {
             assert_eq!(plain_text(digit, power), text);
-            // A linear axis has the same digits; a large unit is in its title.
+            // A linear axis shows the same digits; if the unit is large, it is in the title of the
+            // axis.
             let value = digit * 10_f64.powi(power);
             let (unit, names) = unit_of(value * (1.0 + 1e-12));
             let linear = linear_text(value / unit, value / unit);

@@ -1,6 +1,6 @@
 //! Promises of every chart for grey print and for readers with deuteranopia.
 //!
-//! Whatever their colour, curves differ by their dash, marked points by their shape, and stacked
+//! Whatever their colours, curves differ by their dash, marked points by their shape, and stacked
 //! areas by strokes. Bars, intervals and bands have names next to them, and bars over time have a
 //! sign at their end. Cells become darker with larger values.
 
@@ -96,8 +96,8 @@ fn plot(tones: &[Tone], stroke: Stroke) -> LineChart {
     }
 }
 
-/// The dashes and luminances of the curves of a picture. A solid curve has no dashes; two series
-/// may share that if their grey differs enough.
+/// The dashes and luminances of the curves of a picture. A solid curve has no dashes; two curves
+/// may both be solid if their grey differs enough.
 fn curves(chart: &Chart, look: Look) -> Vec<(Vec<f64>, f64)> {
     let canvas = drawn(chart, look);
     let found = canvas.marks.iter().filter_map(|mark| match mark {
@@ -111,7 +111,7 @@ fn curves(chart: &Chart, look: Look) -> Vec<(Vec<f64>, f64)> {
     found
 }
 
-/// The least contrast of solid lines, and of touching areas.
+/// The lowest allowed contrast of solid lines, and of touching areas.
 const LINES_MIN: f64 = 2.0;
 const AREAS_MIN: f64 = 1.1;
 
@@ -152,7 +152,7 @@ fn marked_points_differ_by_their_form() {
 #[test]
 fn tones_differ_without_green_cones() {
     // Without green cones, grey looks like purple: the two differ by dash and marker. Only the
-    // legend of a replay's attempts has areas or bars in both.
+    // legend of a replay's attempts has areas or bars in both colours.
     let near = [Tone::Purple, Tone::Grey];
     for (one, two) in pairs().filter(|(one, two)| !(near.contains(one) && near.contains(two))) {
         let apart = apart(deuteranopia(one.ink()), deuteranopia(two.ink()));
@@ -296,7 +296,7 @@ fn fields_become_darker_the_more_they_hold() {
             _ => None,
         });
         let boxes: Vec<(f64, Ink)> = boxes.collect();
-        // The row of cells; the scale is above it.
+        // The row of cells; the legend of the scale is above it.
         let lowest = boxes.iter().map(|own| own.0).fold(f64::MIN, f64::max);
         let row: Vec<Ink> = boxes.iter().filter(|own| own.0 == lowest).map(|own| own.1).collect();
         assert!(19 <= row.len());

@@ -1,4 +1,4 @@
-//! Shapes that mark points of curves and ends of bars, for readers who see no colours.
+//! Shapes that mark points of curves and ends of bars, for readers who cannot distinguish colours.
 //!
 //! In: a position, a shape and a size. Out: marks on the canvas.
 
@@ -6,9 +6,9 @@ use super::axes::Frame;
 use super::canvas::{Align, At, Canvas, Mark, width_of};
 use super::theme::{Ink, Marker};
 
-/// Writes a text beside a point, if there is room in the plot that no other text and no mark of a point has;
-/// if it can, where it covers no curve. A text at a distance has a thin line to its point. Lines behind
-/// it are faint.
+/// Writes a text next to a point, if the plot has a free place for it. A place is free if it has no
+/// other text and no mark of a point; places without a curve are preferred. A text at a distance
+/// has a thin line to its point. Lines behind the text are faint.
 pub(super) fn label(canvas: &mut Canvas, frame: &Frame, (x, y): At, text: &str) {
     let size = canvas.look.text;
     let wide = width_of(text, size);
@@ -46,17 +46,18 @@ pub(super) fn label(canvas: &mut Canvas, frame: &Frame, (x, y): At, text: &str) 
     canvas.text(text, place, Align::Left, size, Ink::TEXT);
 }
 
-/// How far above or below its point a label is, as a multiple of the usual distance: at best, and if there
-/// is no room there.
+/// The distance of a label above or below its point, as a multiple of the usual distance. `FAR` is
+/// used if there is no free place at `NEAR`.
 const NEAR: f64 = 1.0;
 const FAR: [f64; 3] = [2.4, 4.0, 6.0];
 
-/// Whether two boxes meet, each by its left, top, right and bottom.
+/// Whether two boxes overlap; each is given by its left, top, right and bottom.
 fn meet(one: [f64; 4], other: [f64; 4]) -> bool {
     one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
 }
 
-/// Whether a piece of a curve at least so wide is in a box. Of a slanting piece, its own box counts.
+/// Whether a box contains a piece of a curve that is at least this wide. A slanting piece counts
+/// with its whole bounding box.
 fn is_curve_in(mark: &Mark, least: f64, place: [f64; 4]) -> bool {
     let Mark::Path { points, width, .. } = mark else { return false };
     let is_in = |pair: &[At]| {
@@ -67,7 +68,7 @@ fn is_curve_in(mark: &Mark, least: f64, place: [f64; 4]) -> bool {
     least <= *width && points.windows(2).any(is_in)
 }
 
-/// The box of a level text, or of the mark of a point.
+/// The box of a level text or of the mark of a point; `None` for other marks.
 fn taken(mark: &Mark) -> Option<[f64; 4]> {
     let around = |(x, y): At, radius: f64| [x - radius, y - radius, x + radius, y + radius];
     match mark {
@@ -83,7 +84,7 @@ fn taken(mark: &Mark) -> Option<[f64; 4]> {
     }
 }
 
-/// The most corners of the mark of a point.
+/// The largest number of corners that the mark of a point has.
 const MARK_CORNERS: usize = 4;
 
 /// The left, top, right and bottom of a level text.

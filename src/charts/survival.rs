@@ -32,7 +32,7 @@ pub struct AtRisk {
     pub name: String,
     /// The colour of its curve.
     pub tone: Tone,
-    /// Round times and the numbers at risk just before.
+    /// Round times, each with the number at risk just before it.
     pub counts: Vec<(f64, u64)>,
 }
 
@@ -64,7 +64,7 @@ const ROW: f64 = 1.3;
 /// The share of the picture's width for names of groups.
 const NAMES: f64 = 0.25;
 
-/// The rows that have numbers; those with the same numbers as one row with both names.
+/// The rows that have numbers. Rows with the same numbers become one row with all their names.
 fn joined(at_risk: &[AtRisk]) -> Vec<AtRisk> {
     let mut all: Vec<AtRisk> = Vec::new();
     for row in at_risk.iter().filter(|row| !row.counts.is_empty()) {
@@ -98,7 +98,7 @@ pub(super) fn draw(chart: &SurvivalChart, canvas: &mut Canvas) {
         let apart = times.windows(2).map(|pair| place(pair[1]) - place(pair[0]));
         apart.fold(f64::MAX, f64::min) >= wide + 0.8 * size
     };
-    // Fewer numbers are at powers of ten, or at whole units of time.
+    // If not all numbers fit, they are only at powers of ten, or only at whole units of time.
     let is_power = |time: f64| (time.log10() - time.log10().round()).abs() < 1e-6;
     let is_unit = |time: f64| [1.0, 60.0, 3600.0, 86_400.0].contains(&time);
     let is_of_time = durations::name_of(&chart.plot.x_axis).is_some();

@@ -259,8 +259,8 @@ proptest! {
     }
 }
 
-/// Promise: plots below each other fit on a page of paper, and if there is no space for the wanted
-/// columns, a title that all plots share is below the last plot of each column only.
+/// Promise: plots below each other fit on a page of paper. If there is no space for the wanted
+/// number of columns, a title that all plots share is only below the last plot of each column.
 #[test]
 fn many_plots_fit_on_a_narrow_page() {
     let plot = |x_axis: &str| LineChart {

@@ -25,7 +25,7 @@ impl Ink {
         Self { color: (red, green, blue), opacity: 1.0 }
     }
 
-    /// The colour at a share of the way between two colours; a share that is not a number counts as
+    /// The colour at a share of the way between two colours. A share that is not a number counts as
     /// 0.
     pub(super) fn between(from: Self, to: Self, share: f64) -> Self {
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
@@ -39,7 +39,7 @@ impl Ink {
         Self::of(mix(red, to_red), mix(green, to_green), mix(blue, to_blue))
     }
 
-    /// Black or white, whichever has more contrast as text on it (WCAG 2).
+    /// Black or white: the one that has more contrast as text on this colour (WCAG 2).
     pub(super) fn for_text(self) -> Self {
         let (red, green, blue) = self.color;
         let light = |one: u8| {
@@ -79,13 +79,13 @@ pub struct Look {
 pub struct LookError;
 
 impl Look {
-    /// Narrowest and widest picture, inches.
+    /// The narrowest and the widest picture, inches.
     pub const WIDTHS_IN: (f64, f64) = (2.5, 20.0);
 
-    /// For pages and screens: 840 CSS pixels wide, 192 dots per inch.
+    /// The size for pages and screens: 840 CSS pixels wide, 192 dots per inch.
     pub const SCREEN: Self = Self { width: 840.0, text: 12.0, is_titled: true, zoom: 2.0 };
 
-    /// For print: a width in inches, text of 7.5 points, 384 dots per inch.
+    /// The size for print: a width in inches, text of 7.5 points, 384 dots per inch.
     ///
     /// # Errors
     /// The width is below 2.5 or above 20 inches.
@@ -157,7 +157,7 @@ impl Tone {
         Self::Grey,
     ];
 
-    /// Tones for series without a meaning, in order.
+    /// Tones for series whose colour has no meaning, in order.
     pub const SERIES: [Self; 7] = [
         Self::Blue,
         Self::Vermilion,
@@ -168,7 +168,7 @@ impl Tone {
         Self::Ink,
     ];
 
-    /// The colour for text: dark enough on white.
+    /// The tone as a colour for text, dark enough on white.
     pub(super) fn text_ink(self) -> Ink {
         let ink = self.ink();
         let (red, green, blue) = ink.color;

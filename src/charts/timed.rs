@@ -1,9 +1,9 @@
-//! A chart over time: its dates, and its gaps, which is time that is not in the log.
+//! A chart over time: its dates, and its gaps. A gap is a time that is not in the log.
 //!
-//! In: a chart, the instant at which its lower axis begins, the gaps on it, and from when on its log is
-//! whole. Out: the same chart without a value inside a gap; `cuts` draws the gaps and shades the time
-//! before, and `axes` draws the dates. Bars over time have recorded ends, so they stay. A chart of a
-//! whole log is drawn as it is.
+//! In: a chart, the instant at which its lower axis begins, its gaps, and the time from which its
+//! log is complete. Out: the same chart without a value inside a gap. `cuts` draws the gaps and
+//! shades the time before the log is complete; `axes` draws the dates. Bars over time have recorded
+//! ends, so they stay. A chart of a complete log is drawn as it is.
 //!
 //! ```text
 //!  │ ────╮ ╱╱╱╱ ╭────
@@ -18,8 +18,8 @@ use super::{
     HeatChart, Line, LineChart, Stroke,
 };
 
-/// A chart of curves over the days of a span or a trace of this many seconds, and the seconds of its
-/// unit: in hours if that is short.
+/// A chart of curves over a span or a trace of this many seconds, and the seconds of its unit. The
+/// chart is given in days; if the span is short, it is changed to hours.
 pub(crate) fn over_span(mut chart: Chart, length_s: f64) -> (Chart, f64) {
     if DAYS_FROM_S <= length_s {
         return (chart, 86_400.0);
@@ -49,9 +49,10 @@ pub(crate) fn over_span(mut chart: Chart, length_s: f64) -> (Chart, f64) {
 pub struct TimedChart {
     /// The chart.
     pub chart: Box<Chart>,
-    /// Start and end of each gap, in the unit of the axis; in order and apart.
+    /// Start and end of each gap, in the unit of the axis; in order and without overlap.
     pub gaps: Vec<[f64; 2]>,
-    /// From where on the axis the log has all jobs, if it lacks those that had ended before.
+    /// The position on the axis from which the log has all jobs; `None` if it lacks no jobs that
+    /// had ended before.
     pub whole_from: Option<f64>,
     /// The instant at 0 of the axis, seconds since 1970; `None` if dates are not known.
     pub since_s: Option<f64>,
@@ -73,12 +74,12 @@ impl TimedChart {
         }
     }
 
-    /// Whether an instant is inside a gap.
+    /// Whether a position on the axis is inside a gap.
     fn has(&self, x: f64) -> bool {
         self.gaps.iter().any(|[from, to]| *from < x && x < *to)
     }
 
-    /// Whether an interval is inside a gap as a whole.
+    /// Whether an interval is completely inside a gap.
     fn covers(&self, [start, end]: [f64; 2]) -> bool {
         self.gaps.iter().any(|[from, to]| *from <= start && end <= *to)
     }
@@ -95,8 +96,8 @@ impl TimedChart {
         known
     }
 
-    /// Where a line of steps goes on after a gap: at the value that it reached inside, which holds
-    /// until the next point.
+    /// The points at which a line of steps continues after a gap: at the value that it reached
+    /// inside the gap, which holds until the next point.
     fn resumed(&self, line: &Line) -> Vec<(f64, f64)> {
         if line.stroke != Stroke::Steps {
             return Vec::new();
@@ -264,7 +265,7 @@ mod tests {
                 Mark::Dot { at, .. } | Mark::Ring { at, .. } => vec![at.0],
                 Mark::Text { .. } => Vec::new(),
             });
-            // As hours.
+            // The values as hours.
             let hours = |x: f64| {
                 let share = (x - time.across[0]) / (time.across[1] - time.across[0]);
                 (time.seconds[0] + share * (time.seconds[1] - time.seconds[0])) / 3600.0
@@ -347,8 +348,8 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: time for which a log lacks jobs is shaded from the left edge to where it ends, behind
-        /// all that is drawn, which stays; and only if the plot shows any of it.
+        /// Promise: the time for which a log lacks jobs is shaded from the left edge to its end,
+        /// behind all other marks, which stay. It is shaded only if the plot shows a part of it.
         #[test]
         fn early_time_is_shaded_behind_all_that_is_drawn(
             values in prop::collection::vec(1.0..50.0_f64, 20),

@@ -1,7 +1,7 @@
 //! Decides which parts of a chart are worth drawing.
 //!
 //! In: a chart. Out: the same chart without zeros, and with equal curves drawn once under all their
-//! names; `None` if a sentence is enough.
+//! names; `None` if a sentence can replace the chart.
 
 use super::{
     AreaChart, BarChart, Chart, FlowChart, ForestChart, ForestColumn, LineChart, PanelChart,
@@ -27,13 +27,13 @@ pub fn worth_drawing(chart: &Chart) -> Option<Chart> {
     }
 }
 
-/// Bars above zero; `None` if there are fewer than two, since one is just a number.
+/// Bars above zero; `None` if there are fewer than two, since a single bar is just a number.
 fn bars(chart: &BarChart) -> Option<BarChart> {
     let bars: Vec<_> = chart.bars.iter().filter(|bar| bar.value != 0.0).cloned().collect();
     (1 < bars.len()).then(|| BarChart { bars, ..chart.clone() })
 }
 
-/// Rows with a value; `None` if there are fewer than two, since one is just a number.
+/// Rows with a value; `None` if there are fewer than two, since a single row is just a number.
 fn forest(chart: &ForestChart) -> Option<ForestChart> {
     let is_told = |row: usize| {
         chart.columns.iter().any(|column| column.values.get(row).is_some_and(Option::is_some))
@@ -80,7 +80,7 @@ fn survival(chart: &SurvivalChart) -> Option<SurvivalChart> {
     Some(SurvivalChart { plot: lines(&chart.plot)?, ..chart.clone() })
 }
 
-/// Ways with jobs; `None` if there are fewer than two, since one is just a number.
+/// Paths with jobs; `None` if there are fewer than two, since a single path is just a number.
 fn flow(chart: &FlowChart) -> Option<FlowChart> {
     let ways: Vec<_> = chart.ways.iter().filter(|way| 0 < way.count).cloned().collect();
     (1 < ways.len()).then(|| FlowChart { ways, ..chart.clone() })
@@ -160,7 +160,7 @@ mod tests {
     }
 
     proptest! {
-        /// All values above zero remain, in order.
+        /// All values above zero remain, in the same order.
         #[test]
         fn no_value_above_zero_is_lost(values in prop::collection::vec(prop_oneof![Just(0.0), 0.1..9.0_f64], 0..9)) {
             let above: Vec<f64> = values.iter().copied().filter(|value| *value != 0.0).collect();

@@ -14,7 +14,7 @@ pub struct Claim {
     pub claim: String,
     /// The published number; `None` if the claim is a sentence.
     pub published: Option<f64>,
-    /// Our mean over runs; for a sentence, that of the cell nearest to breaking it.
+    /// Our mean over runs; for a sentence, the mean of the cell that comes closest to breaking it.
     pub ours: Option<f64>,
     /// Lower end of the 95 % interval of the test; `None` for a single value.
     #[serde(rename = "low")]
@@ -81,7 +81,7 @@ impl Claim {
         Self { verdict: Verdict::Fitted, decided_by, ..self }
     }
 
-    /// A claim without anything to compare it with.
+    /// A claim that cannot be compared with anything.
     pub fn without(place: &str, claim: &str, published: Option<f64>, why: &str) -> Self {
         Self {
             place: place.to_owned(),
@@ -127,7 +127,7 @@ impl Published {
         Self { number, digit, runs, neutral: None }
     }
 
-    /// The same number, whose direction is measured from `neutral`.
+    /// The same number; its direction is measured from `neutral`.
     #[must_use]
     pub const fn against(self, neutral: f64) -> Self {
         Self { neutral: Some(neutral), ..self }
@@ -145,9 +145,9 @@ impl Published {
     /// Compares the number with the values of our runs; without values it cannot be compared.
     ///
     /// The interval is the 95 % prediction interval of the mean of as many new runs as the paper
-    /// has: mean ± t · s · sqrt(1/n + 1/m), with n runs of ours, m of the paper's, and Student's t
-    /// of n - 1 degrees. Half a printed digit is added on each side. A single value has no interval
-    /// and is compared directly.
+    /// has: mean ± t · s · sqrt(1/n + 1/m), with n runs of ours, m runs of the paper, and Student's
+    /// t with n - 1 degrees of freedom. Half a printed digit is added on each side. A single value
+    /// has no interval and is compared directly.
     pub fn beside(&self, place: &str, claim: &str, values: &[f64]) -> Claim {
         let values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
         let Some(spread) = Spread::of(&values) else {
@@ -195,8 +195,8 @@ impl Published {
 pub struct Cell {
     /// The setting in words.
     pub name: String,
-    /// By how much the sentence holds in each run; below 0 its reverse holds. For a [bound], the
-    /// bounded number itself.
+    /// The margin by which the sentence holds in each run; below 0 the reverse holds. For a
+    /// [bound], the bounded number itself.
     pub values: Vec<f64>,
 }
 
@@ -207,7 +207,7 @@ impl Cell {
     }
 }
 
-/// Judges a sentence of direction ("rises with", "sooner than") over its cells.
+/// Judges a sentence about a direction ("rises with", "sooner than") over its cells.
 ///
 /// Without cells, or with a cell without values, it cannot be compared.
 pub fn direction(place: &str, claim: &str, cells: &[Cell]) -> Claim {

@@ -2,7 +2,7 @@
 //!
 //! In: the sentence or number of the paper, and the values of our runs. Out: a [`Claim`] with our
 //! number, its 95 % interval and one of five verdicts. The rules are the same for every paper: no
-//! range is set by hand, and a claim whose number equals ours is always reproduced.
+//! range is set by hand, and a number that equals ours is always reproduced.
 //!
 //! | Claim | Reproduced | Same direction |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | a [`direction`] | the mean and interval of every cell are on the claimed side | every mean is, some interval is not |
 //! | a [`bound`] | the mean of every cell keeps it | |
 //!
-//! A cell is one setting that the sentence covers: a number of nodes, a size.
+//! A cell is one setting that the sentence covers, such as a number of nodes or a size.
 
 mod claim;
 mod parameter;
@@ -28,13 +28,13 @@ pub use tally::{Tally, headline};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Neither the number nor the direction holds, or the reverse does.
+    /// Neither the number nor the direction holds, or the reverse holds.
     NotReproduced,
     /// The sign or order holds, but not the size.
     SameDirection,
-    /// The number is in our interval; the sentence holds in every cell.
+    /// The number is in our interval, or the sentence holds in every cell.
     Reproduced,
-    /// A parameter was fitted to this number: it is no evidence.
+    /// A parameter was fitted to this number, so the number is not evidence.
     Fitted,
     /// The paper prints no number, or a table is not available.
     CannotBeCompared,

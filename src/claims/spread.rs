@@ -12,7 +12,7 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// `None` if there is no value, or one that is not finite.
+    /// `None` if there are no values, or if one of them is not finite.
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 runs")]
     pub(super) fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
@@ -30,7 +30,7 @@ impl Spread {
         self.t * self.deviation / self.runs.sqrt()
     }
 
-    /// An end of an interval, if there are enough runs for one.
+    /// An end of an interval; `None` for a single run.
     pub(super) fn end(&self, end: f64) -> Option<f64> {
         (1.0 < self.runs).then_some(end)
     }

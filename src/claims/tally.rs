@@ -13,9 +13,9 @@ use super::{Claim, Verdict, WORKED_EXAMPLE};
 pub struct Tally {
     /// All claims.
     pub claims: usize,
-    /// Neither the number nor the direction holds, or the reverse does.
+    /// Neither the number nor the direction holds, or the reverse holds.
     pub not_reproduced: usize,
-    /// The direction holds, but not the size.
+    /// The direction is right, but the size is not.
     pub same_direction: usize,
     /// Reproduced, including worked examples.
     pub reproduced: usize,
@@ -23,7 +23,7 @@ pub struct Tally {
     pub worked_examples: usize,
     /// A parameter was fitted to the number.
     pub fitted: usize,
-    /// Nothing to compare with.
+    /// Claims that have nothing to compare with.
     pub cannot_be_compared: usize,
 }
 

@@ -1,8 +1,8 @@
 //! `jobfate about`: describes a lake for programs such as the Python module.
 //!
-//! In: a lake. Out: its tables with every column, the gaps between loaded parts, the ends of the
-//! windows and the queries that it can answer, as one JSON value. Hidden from the help: users have
-//! `verify` and `query --list`.
+//! In: a lake. Out: one JSON value with its tables and their columns, the gaps between loaded
+//! parts, the ends of the windows, and the queries that it can answer. Hidden from the help: users
+//! have `verify` and `query --list`.
 
 use std::path::PathBuf;
 

@@ -23,7 +23,7 @@ use jobfate::studies::fold::{Asked, Study, fold};
 use jobfate::studies::ledger::{GroupBy, ledger};
 use jobfate::studies::of_facts;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate account --lake lake\n  jobfate account --lake lake --cpu slots --classes terminal\n  jobfate account --lake lake --resource memory --memory assigned\n  jobfate account --lake lake --cpu requested --group-by priority,user --format csv\n  jobfate account --lake cluster --by-reason --out results";
 
 /// Add up CPU time or memory time per outcome
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &AccountArgs) -> Result<()> {
     shown::give(&answer, files, &Origin::of(&lake), &args.answer.form())
 }
 
-/// Runs the study with the chosen engine.
+/// Runs the study with the selected engine.
 pub(crate) fn study_of(
     lake: &Lake,
     windows: Windows,

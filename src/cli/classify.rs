@@ -14,7 +14,7 @@ use jobfate::lake::Lake;
 use jobfate::results::shares;
 use jobfate::results::store::Origin;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate classify --lake lake\n  jobfate classify --lake lake --by task --classes terminal\n  jobfate classify --lake lake --sequences --format csv\n  jobfate classify --lake cluster --classes terminal --by-reason\n  jobfate classify --lake lake --out results";
 
 /// Count jobs or tasks by outcome

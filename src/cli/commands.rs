@@ -1,10 +1,11 @@
 //! Makes the command line, its checks and its dispatch from the list of commands.
 //!
-//! In: the list. Out: the output form of a command, the lakes that it reads, and its run. Each line
-//! of the list has a command's flags, its output, and the function that runs it.
+//! In: the list. Out: for each command its output form, the lakes that it reads, and the function
+//! that runs it. Each line of the list names the flags of a command, its output, and its function.
 
-/// How a command answers: `plain` and `reads` (which reads one lake) have no table; `answer` has
-/// the flags of all answers; `own` defines its form itself; `results` reads no lake.
+/// The output form of a command. `plain` and `reads` (which reads one lake) have no table. `answer`
+/// has the flags that all answers share. `own` means that the command defines its form itself.
+/// `results` reads no lake.
 macro_rules! form {
     (plain $args:ident) => {
         None
@@ -50,7 +51,7 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// The form of its answer, if it has one.
+            /// The form of the answer, if the command has one.
             #[expect(unused_variables, reason = "not every command has flags of answers")]
             fn form(&self) -> Option<Form> {
                 match self {
@@ -58,7 +59,7 @@ macro_rules! commands {
                 }
             }
 
-            /// The lakes that it reads.
+            /// The lakes that the command reads.
             #[expect(unused_variables, reason = "not every command reads a lake")]
             pub(crate) fn lakes(&self) -> Vec<PathBuf> {
                 match self {
@@ -66,7 +67,7 @@ macro_rules! commands {
                 }
             }
 
-            /// Runs it.
+            /// Runs the command.
             pub(crate) fn run(&self) -> Result<()> {
                 if let Some(form) = self.form() {
                     console::check_stdout()?;

@@ -1,8 +1,8 @@
 //! The only module that writes to the user: data to stdout, everything else to stderr.
 //!
 //! In: text and running totals. Out: lines, and a progress bar if stderr is a terminal, or lines of
-//! progress if the parent program requests them. A broken pipe changes neither the work nor the
-//! exit code. If stdout is closed from the start, that is an error, because no answer can be given.
+//! progress if the parent program requests them. A broken pipe does not change the work or the exit
+//! code. It is an error if stdout is closed from the start, because no answer can be written.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -171,7 +171,7 @@ impl Bar {
         })
     }
 
-    /// A bar that is updated ten times a second.
+    /// A bar that is updated ten times per second.
     fn updated(bar: ProgressBar, update: impl Fn(&ProgressBar) + Send + 'static) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let is_told = std::env::var_os(progress::TELL).is_some();
@@ -212,7 +212,7 @@ impl Drop for Bar {
         self.is_over.store(true, Ordering::Relaxed);
         if let Some(follower) = self.follower.take() {
             follower.thread().unpark();
-            // A bar that cannot be drawn is not an error.
+            // A bar that cannot be drawn does not count as an error.
             let _ = follower.join();
         }
         self.drawn.finish_and_clear();

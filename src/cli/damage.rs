@@ -1,8 +1,8 @@
 //! Handles unexpected failures, and checks whether a damaged lake caused them.
 //!
-//! In: a command that panicked, or an engine that failed. Out: the error; or the file of the lake
-//! whose bytes have changed since `ingest` wrote them. The lake's checksums are compared only then
-//! and by `verify`: comparing them before every question would read all columns.
+//! In: a command that panicked, or an engine that failed. Out: the error, or the damaged file of
+//! the lake (its bytes have changed since `ingest` wrote them). Checksums of the lake are compared
+//! only here and in `verify`: comparing them before every question would read all columns.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::path::PathBuf;
@@ -33,8 +33,8 @@ pub(super) fn caught(run: impl FnOnce() -> Result<()>) -> Result<()> {
     }
 }
 
-/// Whether a panic means that a thread could not be started. Libraries that start threads report it
-/// in no other way.
+/// Whether a panic means that a thread could not be started. Libraries that start threads report
+/// this only by a panic.
 fn wants_threads(said: &str) -> bool {
     let is_spawn = said.contains("spawn") && said.contains("thread");
     let is_refused = said.contains("Os {") && said.contains("kind: WouldBlock");
@@ -44,8 +44,8 @@ fn wants_threads(said: &str) -> bool {
         || said.contains("thread pool has not been")
 }
 
-/// Ends the program at once: other threads may wait forever for the missing one. Written data is in
-/// the same state as after a kill.
+/// Ends the program immediately: other threads may wait forever for the missing one. Written data
+/// is in the same state as after a kill.
 fn end_without_threads(said: &str) -> ! {
     // The reason without the position in the source.
     let why = said.lines().last().unwrap_or_default().to_owned();
@@ -54,8 +54,8 @@ fn end_without_threads(said: &str) -> ! {
     std::process::exit(code as i32);
 }
 
-/// Starts the threads of this program's own pool, so that a lack of threads is reported before any
-/// work starts, and makes a write beyond the file size limit fail like other writes.
+/// Starts the threads of this program's pool, so that a lack of threads is reported before any work
+/// starts. Also makes a write beyond the file size limit fail like any other write.
 ///
 /// # Errors
 /// A number of threads is invalid, or a thread cannot be started.
@@ -65,7 +65,7 @@ pub(super) fn prepare() -> Result<()> {
     {
         let mut signals = nix::sys::signal::SigSet::empty();
         signals.add(nix::sys::signal::Signal::SIGXFSZ);
-        // All threads started later inherit it.
+        // All threads that are started later inherit this.
         signals.thread_block().map_err(std::io::Error::from).context("could not block a signal")?;
     }
     let pool = rayon::ThreadPoolBuilder::new().build_global();
@@ -85,8 +85,8 @@ fn check_count(name: &str, least: usize) -> Result<()> {
     Err(Usage(problem).into())
 }
 
-/// The variables that the thread pools read, and the smallest value of each. With 0 this program's
-/// pool has one thread per processor.
+/// The variables that the thread pools read, each with its smallest allowed value. With 0, this
+/// program's pool has one thread per processor.
 const THREAD_COUNTS: [(&str, usize); 4] = [
     ("RAYON_NUM_THREADS", 0),
     ("POLARS_MAX_THREADS", 1),
@@ -94,15 +94,15 @@ const THREAD_COUNTS: [(&str, usize); 4] = [
     ("POLARS_MAX_BLOCKING_THREAD_COUNT", 1),
 ];
 
-/// The largest sensible value on any machine.
+/// The largest number of threads that makes sense on any machine.
 const THREADS_MAX: usize = 65_536;
 
-/// The error itself, or that of a damaged file if it may be the cause.
+/// The error itself, or the error of a damaged file if that file may be the cause.
 pub(super) fn explained(error: Failure, lakes: &[PathBuf]) -> Failure {
     if !error.fault().is_unforeseen() {
         return error;
     }
-    // The cause of the failure may also make this check panic.
+    // This check may panic for the same reason as the command.
     let look =
         || lakes.iter().find_map(|lake| Lake::open(lake).and_then(|lake| lake.check_sums()).err());
     let damage = catch_unwind(AssertUnwindSafe(look)).unwrap_or_default();

@@ -14,7 +14,7 @@ use jobfate::schema::STARTS;
 use jobfate::schema::Table;
 use jobfate::studies::samples::What;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate describe --lake lake\n  jobfate describe --lake lake --what events-per-task --format csv\n  jobfate describe --lake lake --what events-per-task --by-own-end\n  jobfate describe --lake lake --what job-survival --out results\n  jobfate describe --lake lake --what waiting --group-by priority\n  jobfate describe --lake lake --what finish-given-events --group-by priority\n  jobfate describe --lake swf --what estimates --group-by user";
 
 /// Describe durations, sizes, waits and attempts

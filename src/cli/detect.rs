@@ -18,7 +18,7 @@ use jobfate::lake::Lake;
 use jobfate::results::shares;
 use jobfate::results::store::Origin;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate detect --lake lake\n  jobfate detect --lake lake --detectors poisson:window_s=60 late yarn:estimator=simple\n  jobfate detect --lake lake --detectors late:budget=0.1 spark:version=3 --heartbeat 30\n  jobfate detect --lake lake --progress linear --curve --out results\n  jobfate detect --lake lake --detectors none --windows 30,60,120,240,480";
 
 /// Replay straggler detectors over recorded history

@@ -1,7 +1,7 @@
 //! A check that must run before Rust's runtime starts.
 //!
-//! If stdout is closed, the runtime opens `/dev/null` in its place, and a lost answer would count
-//! as written. In: nothing. Out: whether stdout was open when the program started. On systems other
+//! If stdout is closed, the runtime opens `/dev/null` instead, and a lost answer would count as
+//! written. In: nothing. Out: whether stdout was open when the program started. On systems other
 //! than Linux it counts as open.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -122,7 +122,7 @@ impl SparkArgs {
 }
 
 impl EngineArgs {
-    /// The engine that runs queries; `None` if the facts are folded.
+    /// The engine that runs queries; `None` for the native engine.
     pub(crate) fn sql(&self) -> Result<Option<SqlEngine>> {
         let spark = self.spark.spark(self.engine == Engine::Spark)?;
         Ok(match self.engine {
@@ -134,7 +134,7 @@ impl EngineArgs {
 }
 
 impl WorkersArgs {
-    /// The Spark whose workers run the study, if chosen.
+    /// The Spark cluster with the workers for the study; `None` if no cluster is selected.
     pub(crate) fn spark(&self) -> Result<Option<Spark>> {
         self.spark.spark(self.engine == Workers::Spark)
     }

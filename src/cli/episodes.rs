@@ -8,7 +8,7 @@ use jobfate::answers::episodes::{EpisodesPlan, KIND, SHARES, episodes};
 use jobfate::faults::Result;
 use jobfate::results::shares;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate episodes --lake cluster\n  jobfate episodes --lake cluster --interval 10m --times 10 --out results\n  jobfate episodes --lake cluster --least 100 --most 3 --format csv";
 
 /// Show hours in which far more than usual happened

@@ -1,7 +1,7 @@
 //! Reports errors as text and as an exit code.
 //!
-//! In: any error of a command. Out: the message on stderr (what failed, why, and advice) and one of
-//! the codes of [`Code`], which scripts rely on.
+//! In: any error of a command. Out: a message on stderr (what failed, why, and advice) and one of
+//! the codes in [`Code`]. Scripts rely on these codes.
 
 use jobfate::faults::{self, Code, Failure, Fault};
 
@@ -13,7 +13,7 @@ pub(crate) fn report(failure: &Failure) -> Code {
     failure.code()
 }
 
-/// Shows what failed, the fault with its causes, and a hint.
+/// Shows what failed, the error with its causes, and a hint.
 pub(crate) fn show(what: Option<&str>, fault: &dyn Fault) {
     let mut said = what.map(str::to_owned).into_iter().chain(faults::chain(fault));
     console::problem(format!("error: {}", said.next().unwrap_or_default()));

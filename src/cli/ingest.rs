@@ -42,16 +42,16 @@ pub(crate) struct IngestArgs {
     pub choice: IngestChoice,
 }
 
-/// The size of a smaller lake is not announced, bytes.
+/// Smallest lake for which the size is announced, bytes.
 const FORECAST_FROM: u64 = 1 << 30;
 
-/// Faults that are shown with their first rejects and a hint.
+/// Number of faults that are shown with their first rejects and a hint.
 const FAILED_SHOWN: usize = 3;
 
-/// Other files with the same fault that are named.
+/// Number of other files with the same fault that are named.
 const OTHERS_SHOWN: usize = 10;
 
-/// Announces the needs of the plan, and refuses it if the machine has less.
+/// Announces the needs of the plan, and refuses the plan if the machine has less.
 fn forecast(plan: &IngestPlan, is_forced: bool) -> Result<()> {
     let needs = Needs::of(plan)?;
     if needs.disk == 0 {
@@ -123,7 +123,7 @@ fn show(outcome: &IngestOutcome) {
         let (rows, count) = (counted(rows, "row"), counted(parts.len() as u64, "part"));
         let numbers = jobfate::lake::manifest::ranges(&numbers);
         console::note(format!("{table}: {rows} of {count} ({numbers})"));
-        // A log mostly has the same remarks for jobs and for their tasks.
+        // A log usually has the same remarks for jobs and for their tasks.
         for (wording, count) in summed(parts.iter().flat_map(|part| &part.remarks)) {
             if said.insert((wording, count)) {
                 console::note(format!("{table}: {wording}: {}", grouped(count)));
@@ -153,8 +153,8 @@ fn summed<'a>(counts: impl Iterator<Item = (&'a String, &'a u64)>) -> BTreeMap<&
     sums
 }
 
-/// Shows each fault once, with the files that have it: a log fails with every table that it fills,
-/// and often with all its files.
+/// Shows each fault once, with the files that have it. A faulty log fails for every table that it
+/// fills, and often all files of a log have the same fault.
 fn show_failed(failed: &[FailedPart]) {
     let mut faults: Vec<(String, Vec<&FailedPart>)> = Vec::new();
     for part in failed {
@@ -213,14 +213,14 @@ fn tables_help() -> String {
                 .map(|(column, sources)| format!("{} ({})", explain(column), sources.join(", "))),
         );
     }
-    // Each line ends where a shell reads on.
+    // Each line ends at a place where a shell continues reading on the next line.
     lines.push("\nExport from Slurm:\nTZ=UTC sacct --allusers --parsable2 --allocations --duplicates \\\n--starttime 2024-01-01 --endtime now --format JobID,JobIDRaw,Cluster,\\\nPartition,QOS,Account,Group,User,Submit,Eligible,Start,End,ElapsedRaw,ExitCode,\\\nState,NNodes,AllocCPUS,ReqCPUS,ReqMem,ReqTRES,AllocTRES,TimelimitRaw,NodeList,\\\nJobName | gzip > sacct.txt.gz".to_owned());
     lines.push("\nExample:\n  jobfate ingest clusterdata-2011-2 --lake lake --tables job_events,task_events\n  jobfate ingest LCG.swf.gz --lake lcg\n  jobfate ingest sacct.txt.gz --lake cluster --timezone Europe/Berlin".to_owned());
     lines.join("\n")
 }
 
-/// The columns that other sources have in addition to the first, or with another meaning, each with
-/// its sources.
+/// The columns that other sources have in addition to those of the first, or with another meaning.
+/// Each column has a list of its sources.
 fn own_columns(table: Table) -> Vec<(Column, Vec<&'static str>)> {
     let first = table.columns(Source::Google2011);
     let is_same = |one: &Column, other: &Column| {

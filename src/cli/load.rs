@@ -8,7 +8,7 @@ use jobfate::answers::load::{KIND, LoadPlan, SHARES, load};
 use jobfate::faults::Result;
 use jobfate::results::shares;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate load --lake lake\n  jobfate load --lake lake --interval 1h --by priority-band --format csv\n  jobfate load --lake lake --by user --groups 10 --out results\n  jobfate load --lake lake --resource memory --memory assigned";
 
 /// Show capacity, requests, use and queue over time

@@ -15,7 +15,7 @@ use jobfate::sources::propose::ready::{READY, find};
 use jobfate::sources::propose::{Preview, preview, propose};
 use jobfate::sources::zone::Zone;
 
-/// Rows that are shown.
+/// Number of rows that are shown.
 const ROWS: usize = 10;
 
 /// Propose a map for a table of jobs, or show an included one

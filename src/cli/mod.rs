@@ -244,7 +244,7 @@ impl ChartArgs {
     }
 }
 
-/// The form of an answer.
+/// The output form of an answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
     /// The format on stdout.
@@ -256,14 +256,14 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// The form from some flags.
+    /// The output form from the flags for columns and rows.
     pub(crate) fn new(format: Format, args: &ViewArgs, top: Option<usize>) -> Self {
         let ViewArgs { columns, sort, width } = args.clone();
         let view = View { columns, sort, top, width };
         Self { format, view, pictures: Pictures::default() }
     }
 
-    /// Adds the charts of some flags.
+    /// Adds the settings for charts from their flags.
     pub(crate) fn with_charts(self, args: &ChartArgs) -> Self {
         Self { pictures: args.pictures(), ..self }
     }
@@ -298,17 +298,18 @@ pub(crate) struct AttemptArgs {
     pub open_attempts: OpenAttempts,
 }
 
-/// The end of the windows; an end before the last event would cut history short, and is refused.
+/// The windows with their ends. An end before the last event would cut history short, so it is
+/// refused.
 pub(crate) fn windows(lake: &Lake, args: &AnswerArgs) -> Result<Windows> {
     windows_to(lake, args.window_end)
 }
 
-/// The windows with a chosen end.
+/// The windows with the end that the user set.
 pub(crate) fn windows_to(lake: &Lake, window_end: Option<i64>) -> Result<Windows> {
     Windows::ending(lake, window_end).map_err(|early| Usage(early.of_option()).into())
 }
 
-/// Warns of what matters for every answer: what a task stands for, and whether the lake has only
+/// Warns of assumptions that affect every answer: what a task is, and whether the lake has only
 /// some of the rows of the trace.
 pub(crate) fn show_remarks_for_all(lake: &Lake) {
     for about in FOR_ALL {
@@ -316,7 +317,7 @@ pub(crate) fn show_remarks_for_all(lake: &Lake) {
     }
 }
 
-/// Warns of assumptions about a table, as far as they affect the question.
+/// Warns of assumptions about a table if they affect the question.
 pub(crate) fn show_remarks(lake: &Lake, table: Table, about: &str) {
     for (wording, count) in lake.remarks(table).into_iter().filter(|one| one.0.starts_with(about)) {
         console::warn(format!("{table}: {wording}: {}", digits::grouped(count)));
@@ -349,8 +350,8 @@ impl Stop {
         &self.progress
     }
 
-    /// Declares that from now on a signal may end the program at once, since the next run makes
-    /// incomplete files again. An earlier signal ends it now.
+    /// Declares that from now on a signal may end the program immediately, since the next run
+    /// creates incomplete files again. If a signal came earlier, the program ends now.
     pub(crate) fn at_once(&self) -> Result<()> {
         self.is_at_once.store(true, Ordering::Relaxed);
         if self.progress.is_cancelled.load(Ordering::Relaxed) {
@@ -360,7 +361,7 @@ impl Stop {
     }
 }
 
-/// Catches SIGINT and SIGTERM from now on; a second one ends the program at once.
+/// Catches SIGINT and SIGTERM from now on; a second signal ends the program immediately.
 pub(crate) fn stop_on_signal() -> Result<Stop> {
     let stop = Stop { progress: Arc::default(), is_at_once: Arc::default() };
     let caught = stop.clone();
@@ -402,7 +403,7 @@ pub(crate) fn command() -> clap::Command {
     taking_negatives(Cli::command())
 }
 
-/// Lets options take negative numbers, so that the error for such a number names its option.
+/// Lets options accept negative numbers, so that the error for such a number names the option.
 fn taking_negatives(command: clap::Command) -> clap::Command {
     let take = |arg: clap::Arg| {
         let is_option = !arg.is_positional() && arg.get_action().takes_values();
@@ -417,7 +418,7 @@ fn parsed() -> std::result::Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command()))
 }
 
-/// Whether a command is not known.
+/// Whether the error says that this command is unknown.
 fn is_unknown(error: &clap::Error, command: &str) -> bool {
     let name = error.get(ContextKind::InvalidSubcommand);
     matches!(name, Some(ContextValue::String(name)) if name == command)

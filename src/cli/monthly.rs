@@ -8,7 +8,7 @@ use jobfate::answers::monthly::{KIND, MonthlyPlan, SHARES, monthly};
 use jobfate::faults::Result;
 use jobfate::results::shares;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate monthly --lake cluster\n  jobfate monthly --lake cluster --timezone Europe/Berlin --out results\n  jobfate monthly --lake cluster --late 1d --users 20 --format json";
 
 /// Show use, waste, waits and limits by account and month

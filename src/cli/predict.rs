@@ -10,7 +10,7 @@ use jobfate::lake::Lake;
 use jobfate::results::shares;
 use jobfate::results::store::Origin;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate predict --lake lake\n  jobfate predict --lake lake --rules last,rate:half_life=20 --format json\n  jobfate predict --lake lake --out results";
 
 /// Predict whether jobs will finish

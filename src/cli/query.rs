@@ -17,10 +17,10 @@ use jobfate::results::frame::{Frame, explain};
 use jobfate::results::kind::Kind;
 use jobfate::results::store::{self, Answer, Files, Origin, RESULT};
 
-/// Every query that the tables allow.
+/// The name that stands for every query that the tables allow.
 const ALL: &str = "all";
 
-/// The thresholds of a query that needs some, unless others are given.
+/// The default thresholds of queries that need thresholds.
 const THRESHOLDS: [i64; 7] = [10, 20, 50, 100, 200, 300, 400];
 
 /// Run one of the queries that define the facts
@@ -165,7 +165,8 @@ fn settings_json(settings: &Settings) -> Value {
     json!({"windows": settings.windows, "thresholds": settings.thresholds})
 }
 
-/// A description of an answer. The rows are in the files; a fact may have many millions.
+/// The description of an answer. The rows are only in the files, because a fact may have many
+/// millions.
 fn described(query: &Query, batch: &RecordBatch) -> Value {
     let schema = batch.schema();
     let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();

@@ -1,4 +1,4 @@
-//! `jobfate report`: stored results as pages for a browser, or two sets of them side by side.
+//! `jobfate report`: stored results as pages for a browser, or a comparison of two sets of results.
 
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,7 @@ pub(crate) struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// The form of a comparison on stdout.
+    /// The output form of a comparison on stdout.
     pub(super) fn form(&self) -> Form {
         Form::new(self.format, &ViewArgs::default(), None)
     }
@@ -95,12 +95,12 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     Ok(console::data(&format!("{}\n", first.display()))?)
 }
 
-/// Refuses a folder with other files, before anything is read.
+/// Refuses a folder with other files before anything is read.
 fn check(out: Option<&Path>) -> Result<()> {
     Ok(out.map_or(Ok(()), check_place)?)
 }
 
-/// Reads the results that belong together, and lists the others.
+/// Reads the results that belong together, and warns of the others.
 fn read(folders: &[PathBuf], limits: Limits) -> Result<Vec<Stored>> {
     let chosen = read_all(folders, limits)?;
     for left_out in &chosen.left_out {

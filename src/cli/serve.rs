@@ -10,7 +10,7 @@ use super::{command, console};
 use jobfate::faults::{Context, Result, Usage};
 use jobfate::serve::{self, Config, Limits, named, new_token};
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate serve --lake lake\n  jobfate serve --lake one=lakes/one --lake two=lakes/two --results reports/analysis\n  jobfate serve --lake lake --index-program own=./index.py\n  jobfate serve --watch cluster=/var/log/jobs.swf\n  jobfate serve --lake lake --listen 0.0.0.0:8311 --token-file token --host portal.example.org";
 
 /// Serve lakes and results as a portal for browsers
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     })
 }
 
-/// A shorter token is taken for a mistake.
+/// A shorter token is refused as a probable mistake.
 const TOKEN_MIN: usize = 16;
 
 /// The token of clients, if any; access from other machines always needs one.
@@ -158,7 +158,7 @@ fn token(args: &ServeArgs) -> Result<Option<String>> {
     Ok(Some(token))
 }
 
-/// `NAME=PROGRAM`, with an absolute path, since the program starts in another folder.
+/// Parses `NAME=PROGRAM`. A path is made absolute, since the program starts in another folder.
 fn program(pair: &str) -> Result<(String, String)> {
     let wrong = || Usage(format!("--index-program `{pair}` is not of the form NAME=PROGRAM"));
     let (name, command) = pair.split_once('=').ok_or_else(wrong)?;

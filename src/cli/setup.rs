@@ -62,8 +62,8 @@ pub(crate) fn man(args: &ManArgs) -> Result<()> {
     Ok(())
 }
 
-/// Finds a file that has the name of a manual page but is not ours; other programs' pages are
-/// there.
+/// Finds a file that has the name of a manual page but was not written by this program. The folder
+/// may hold pages of other programs.
 fn page_of_another(folder: &Path) -> io::Result<Option<PathBuf>> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

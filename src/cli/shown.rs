@@ -76,8 +76,8 @@ pub(crate) fn give(
     show(answer.table, form, &answer.json, &made_from(origin, &answer.settings))
 }
 
-/// Prints an answer on stdout: a table in the requested format, or JSON with its origin. An empty
-/// table is replaced by a sentence with the reason.
+/// Prints an answer on stdout: a table in the requested format, or JSON with its origin. If the
+/// answer is empty, a sentence with the reason replaces the table.
 pub(crate) fn show(table: &RecordBatch, form: &Form, json: &Value, made: &Made) -> Result<()> {
     let bytes = match form.format {
         Format::Table => match json[NOTHING].as_str() {
@@ -91,7 +91,8 @@ pub(crate) fn show(table: &RecordBatch, form: &Form, json: &Value, made: &Made) 
     Ok(console::data_bytes(&bytes)?)
 }
 
-/// Prints a table on stdout that fits the terminal; in full if stdout is not a terminal.
+/// Prints a table on stdout so that it fits the terminal. If stdout is not a terminal, the whole
+/// table is printed.
 pub(crate) fn show_table(table: &RecordBatch, view: &View) -> Result<()> {
     let chosen = view.of(table)?;
     let Some(width) = view.width.or_else(console::width).filter(|&width| 0 < width) else {

@@ -1,5 +1,5 @@
-//! `jobfate sweep`: what killing hopeless tasks earlier would have saved, and which jobs it would
-//! have harmed.
+//! `jobfate sweep`: the savings of killing hopeless tasks earlier, and the jobs that it would have
+//! harmed.
 
 use clap::Args;
 
@@ -20,7 +20,7 @@ use jobfate::results::shares;
 use jobfate::results::store::Origin;
 use jobfate::results::view::View;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate sweep --lake lake\n  jobfate sweep --lake lake --cpu slots --thresholds 5,10,20..=100:20\n  jobfate sweep --lake lake --cpu slots --rules events,failures,events+failures=3 --out results\n  jobfate sweep --lake lake --rules events,failures,restarts --train-until 0.5\n  jobfate sweep --lake lake --cpu slots --bootstrap 1000 --out results\n  jobfate sweep --lake lake --cpu slots --thresholds 10,50 --group-by priority";
 
 /// Sweep the threshold at which hopeless tasks are killed

@@ -28,7 +28,7 @@ fn every_flag_explains_itself() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// The fault in one line of short help, if any.
+/// The fault in a line of short help, if it has one.
 fn fault_of(help: &str, of: &str) -> Option<String> {
     let fault = if help.is_empty() {
         "no help"
@@ -44,7 +44,7 @@ fn fault_of(help: &str, of: &str) -> Option<String> {
     Some(format!("{of}: {fault}: {help}"))
 }
 
-/// The help lists every index, detector and policy, also new ones.
+/// The help lists every index, detector and policy, including new ones.
 #[test]
 fn the_help_lists_all_that_can_be_named() {
     let help_of = |name: &str| {

@@ -106,7 +106,7 @@ fn verify_raw(trace: &Path, args: &VerifyArgs) -> Result<()> {
         settings: json!({"trace": trace}),
         charts: Vec::new(),
     };
-    // The sums of the parts are the subject of the check.
+    // The check itself covers the checksums of the parts, so they are not listed as inputs.
     let origin = Origin { source: None, inputs: Vec::new(), gaps: Vec::new() };
     shown::give(&answer, files, &origin, &args.answer.form())?;
     match reports.iter().filter(|report| !report.is_ok()).count() {
@@ -124,7 +124,7 @@ fn verify_lake(lake: &Lake, args: &AnswerArgs) -> Result<()> {
     let report = lake_report(lake, Trust::Nothing)?;
     report.said.iter().for_each(console::say);
     let table = report.table();
-    // The report already lists what is missing.
+    // The report already lists the missing parts.
     let origin = Origin { gaps: Vec::new(), ..Origin::of(lake) };
     shown::give(&report.answer(&table), files, &origin, &args.form())?;
     report.verdict().iter().for_each(console::note);

@@ -34,7 +34,7 @@ pub(super) fn short() -> &'static str {
     SHORT.as_str()
 }
 
-/// The version with a line for the commit, and for each kind of feature.
+/// The version, followed by a line for the commit and a line for each kind of feature.
 pub(super) fn long() -> &'static str {
     LONG.as_str()
 }
@@ -44,7 +44,7 @@ fn engines() -> String {
     if cfg!(feature = "sql") { names::<Engine>() } else { "native spark".to_owned() }
 }
 
-/// The choices of an option.
+/// The possible values of an option.
 fn names<T: ValueEnum>() -> String {
     let values = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
     values.map(|value| value.get_name().to_owned()).collect::<Vec<String>>().join(" ")

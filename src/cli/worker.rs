@@ -1,7 +1,7 @@
 //! This process as a worker of the portal.
 //!
 //! In: the variable that the portal sets, and stdin, which closes when the portal ends. Out: lines
-//! on stderr. A worker never outlives its portal, and never takes more memory than allowed.
+//! on stderr. A worker never runs longer than its portal, and never takes more memory than allowed.
 
 use std::io::{self, Read};
 use std::thread;
@@ -14,10 +14,10 @@ use jobfate::fairness::program;
 use jobfate::faults::Code;
 use jobfate::serve::MEMORY;
 
-/// Interval between checks of a worker.
+/// Time between two checks of a worker.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Starts to watch, in a process that a portal has started.
+/// Starts the watch if this process was started by a portal.
 pub(super) fn watch() {
     let Some(limit) = std::env::var(MEMORY).ok().and_then(|text| text.parse::<u64>().ok()) else {
         return;
@@ -27,7 +27,7 @@ pub(super) fn watch() {
     let _ = thread::Builder::new().spawn(move || look(limit));
 }
 
-/// Ends this process when the portal is gone.
+/// Ends this process when the portal has ended.
 fn follow_stdin() {
     let mut byte = [0];
     while io::stdin().read(&mut byte).is_ok_and(|count| 0 < count) {}

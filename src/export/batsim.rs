@@ -34,7 +34,7 @@ use crate::units::{MICROS_PER_SECOND, micros_to_seconds};
 /// The file of the jobs.
 const WORKLOAD: &str = "workload.json";
 
-/// Writes workload and platform; returns the number of tasks, and counts of what was left out.
+/// Writes workload and platform. Returns the number of tasks, and counts of what was left out.
 pub(super) fn write(
     scene: &Scene<'_>,
     mut all: Gathered,
@@ -158,7 +158,7 @@ impl Jobs<'_> {
     }
 }
 
-/// Whether an attempt has ended that decided the outcome of a task.
+/// Whether the task has an ended attempt that decided its outcome.
 fn has_run(life: &Life) -> bool {
     life.state != State::Waiting && life.run_us().is_some()
 }
@@ -168,8 +168,7 @@ fn profile_name(delay_us: i64, has_failed: bool) -> String {
     format!("delay-{}{end}", micros_to_seconds(delay_us))
 }
 
-/// The number of hosts: the processors of the cluster, or those of its largest job if that has
-/// more.
+/// The number of hosts: the processors of the cluster, or of its largest job if that has more.
 fn hosts(scene: &Scene<'_>, all: &Gathered, counts: &mut Counts) -> Result<i64> {
     let mut largest = 1;
     let mut unused = Counts::default();

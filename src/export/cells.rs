@@ -42,7 +42,7 @@ pub(super) const COLUMNS: [&str; 30] = [
     "het_job_id",
 ];
 
-/// Columns that no format holds, and what is said of them.
+/// Columns that no format can hold, and the words about them.
 pub(super) const LEFT_OUT: [(&str, &str); 6] = [
     ("cluster", "clusters that tasks belong to: left out"),
     ("exit_code", "exit codes: left out"),
@@ -81,7 +81,7 @@ impl Cells {
         self.batches.push(batch.clone());
     }
 
-    /// The column of a cell, and its row there; `None` if it is missing.
+    /// The column of a cell, and its row in that column; `None` if the cell is missing.
     fn cell(&self, name: &str, row: u32) -> Option<(&dyn Array, usize)> {
         let column = COLUMNS.iter().position(|known| *known == name)?;
         let at = (*self.at.get(column)?)?;

@@ -1,7 +1,8 @@
 //! The size of the cluster, for formats that have no history of machines.
 //!
-//! In: `machine_events`. Out: the most CPU and machines in service at once, and the machines of
-//! that time by capacity. A log that describes its system as one machine results in one machine.
+//! In: `machine_events`. Out: the most CPU and machines in service at the same time, and the
+//! machines of that time by capacity. If a log describes its system as one machine, the result is
+//! one machine.
 
 use std::collections::BTreeMap;
 
@@ -32,18 +33,18 @@ pub(super) struct Machine {
     pub platform: Option<String>,
 }
 
-/// The machines of a lake at the time with the most CPU.
+/// The machines of a lake, at the time with the most CPU in service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Fleet {
-    /// The sum of their CPU.
+    /// The sum of the CPU of the machines at that time.
     pub cpu: f64,
-    /// Machines by CPU, memory and GPUs.
+    /// The machines at that time by CPU, memory and GPUs.
     pub kinds: Vec<Kind>,
     /// All machines that ever existed.
     pub machines: Vec<Machine>,
-    /// Whether one machine stands for the whole system.
+    /// Whether one machine represents the whole system.
     pub is_system: bool,
-    /// Events after the first of each machine, which no format has.
+    /// Number of events after the first of each machine; no format can hold them.
     pub changes: u64,
 }
 
@@ -102,7 +103,7 @@ impl Fleet {
     }
 }
 
-/// The most CPU in service at once, and the first instant at which it is.
+/// The most CPU in service at the same time, and the first instant with that much.
 fn fullest(up_times: &[UpTime]) -> (f64, i64) {
     let known = || up_times.iter().filter_map(|up| Some((up, f64::from(up.cpu?))));
     let ends = known().map(|(up, cpu)| (up.to_us, -cpu));
@@ -127,8 +128,9 @@ mod tests {
     use crate::facts::machines::{MachineChange, MachineEvent};
 
     proptest! {
-        /// Promise: the size is the largest sum of the CPU of machines in service at any instant, also if
-        /// a machine is added again without having left, or updated after it left.
+        /// Promise: the size is the largest sum of the CPU of machines in service at any instant.
+        /// This is also true if a machine is added again without having left, or updated after it
+        /// left.
         #[test]
         fn the_size_is_the_most_cpu_in_service_at_once(
             drawn in prop::collection::vec((0_i64..12, 0_i64..4, 0..3_usize, 0_u8..5), 0..30),
@@ -149,7 +151,7 @@ mod tests {
                 })
                 .collect();
             events.sort_by_key(|event| (event.time_us, event.row_id));
-            // At each instant: who is there with what, from the rows until then.
+            // The machines and their CPU at each instant, from the rows up to then.
             let at = |instant: i64| -> f64 {
                 let of_machine = |id: i64| {
                     let (mut is_there, mut cpu, mut is_new) = (false, None, true);

@@ -1,8 +1,8 @@
 //! Reads the tasks of a lake, bucket by bucket, for export.
 //!
 //! In: a lake and, optionally, the journal of a replay. Out: every task as an [`Item`] on disk,
-//! ordered by submission and row in the raw files; the names in use; counts of what no format can
-//! hold. At most one bucket is in memory.
+//! ordered by submission and row in the raw files; the names in use; and counts of data that no
+//! format can hold. At most one bucket is in memory.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub(super) struct Gathered {
     pub items: Spill,
     pub names: [Names; Named::ALL.len()],
     pub counts: Counts,
-    /// Dependencies between stages: the dependent stage, and the one before it.
+    /// Dependencies between stages: the dependent stage, and the stage before it.
     pub waits_for: BTreeSet<(Stage, Stage)>,
     /// Whether the id of its job is a unique number for every task.
     pub has_numbers: bool,
@@ -140,7 +140,7 @@ impl Gathered {
         for (column, wording) in LEFT_OUT {
             self.counts.see(rows().any(|row| cells.has(column, row)), wording);
         }
-        // Formats have one queue, and a log may have both.
+        // Formats have a single queue, but a log may have a queue and a quality of service.
         let has_both = text("queue").is_some() && text("qos").is_some();
         self.counts.see(has_both, "qualities of service: left out");
         let log = cells.logged(row);
@@ -177,7 +177,8 @@ impl Gathered {
             self.waits_for.extend(before.into_iter().chain(siblings).map(|other| (stage, other)));
         }
         let life = &item.life;
-        // The next attempt of a task that waits again is its last.
+        // If a task is waiting again, its last attempt has not begun, so all attempts so far are
+        // earlier ones.
         let is_last_written = i64::from(life.state != State::Waiting);
         let earlier = u64::try_from(life.attempts - is_last_written).unwrap_or(0);
         self.counts.add("attempts before the last of a task: left out", earlier);
@@ -191,7 +192,8 @@ impl Gathered {
         self.counts.see(has_begun, "tasks whose first event is not SUBMIT: submitted then");
     }
 
-    /// The number of a task: the id of its job if `may_be_own` and that is unique for all tasks.
+    /// The number of a task. It is the id of its job if `may_be_own` and if these ids are unique
+    /// for all tasks.
     pub(super) fn id(&self, (number, job_id): (i64, i64), may_be_own: bool) -> i64 {
         if may_be_own && self.has_numbers { job_id } else { number }
     }

@@ -1,15 +1,15 @@
 //! A task as exports write it, in a record of fixed size.
 //!
-//! In: the events, attempts and cells of a task. Out: an [`Item`]: its submission, last attempt,
-//! outcome and requests; and the same as [`WORDS`] numbers for a file on disk. Nothing here depends
-//! on a format.
+//! In: the events, attempts and cells of a task. Out: an [`Item`] with its submission, last
+//! attempt, outcome and requests, and the same as [`WORDS`] numbers for a file on disk. Nothing
+//! here depends on a format.
 
 use std::collections::BTreeMap;
 
 use crate::facts::tasks::{Attempt, EndedBy, TaskView};
 use crate::schema::{EventType, Source};
 
-/// How often each kind of data was found that a format cannot hold, by its description.
+/// How often each kind of data occurred that a format cannot hold, by description.
 #[derive(Debug, Default)]
 pub(super) struct Counts(pub BTreeMap<&'static str, u64>);
 
@@ -27,14 +27,14 @@ impl Counts {
     }
 }
 
-/// What is counted for several formats.
+/// Descriptions that several formats count.
 pub(super) const MEMORY_SHARES: &str = "memory requests as shares of a machine: left out";
 pub(super) const GPU_MODELS: &str = "models of GPUs that tasks ask for: left out";
 
 /// A task: its job and its index.
 pub(super) type Key = (i64, i64);
 
-/// Tasks on which others depend together: their job, and their number in its graph.
+/// A group of tasks on which other tasks depend: their job, and their number in its graph.
 pub(super) type Stage = (i64, i64);
 
 /// The outcome of a task.
@@ -42,14 +42,14 @@ pub(super) type Stage = (i64, i64);
 pub(super) enum State {
     Waiting,
     Running,
-    /// Its job ended; the loaded parts do not have the outcome of the task.
+    /// Its job ended, and the loaded parts do not contain the outcome of the task.
     EndedWithJob,
     Finished,
     Failed,
     Killed,
     Evicted,
     Lost,
-    /// A replay refused it: no machine could ever hold it.
+    /// A replay refused it, because no machine is large enough for it.
     Refused,
 }
 
@@ -66,7 +66,7 @@ impl State {
         Self::Refused,
     ];
 
-    /// The name; the same as in `classify` if it exists there.
+    /// The name. It is the same as in `classify`, if it exists there.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Waiting => "pending",
@@ -99,14 +99,14 @@ pub(super) struct Life {
     pub submit_us: i64,
     /// Start of its last attempt.
     pub start_us: Option<i64>,
-    /// End of its last attempt or, without one, end of its wait.
+    /// End of its last attempt; without an attempt, end of its wait.
     pub end_us: Option<i64>,
     pub state: State,
     pub attempts: i64,
     /// Running time of all attempts except the last.
     pub earlier_us: i64,
-    /// Running time of its last attempt, if that was suspended and so ran for less than from start
-    /// to end.
+    /// Running time of its last attempt, if the attempt was suspended and therefore ran for less
+    /// than the time from start to end.
     pub ran_us: Option<i64>,
     pub machine_id: Option<i64>,
     /// Whether partial runs of a log are joined into this one.
@@ -144,7 +144,7 @@ impl Life {
             machine_id: attempt.and_then(|attempt| attempt.machine_id),
             is_joined: false,
         };
-        // Partial runs continue each other instead of restarting, so the run covers all of them.
+        // Partial runs continue each other instead of restarting, so the run includes all of them.
         if source.is_workload_format() && 1 < life.attempts {
             life.start_us = begun().next().map(|attempt| attempt.start_us);
             life.end_us = life.end_us.and(life.start_us).map(|start_us| start_us + all_us);
@@ -160,7 +160,7 @@ impl Life {
         Some(self.ran_us.map_or(length_us, |ran_us| ran_us.min(length_us)))
     }
 
-    /// The same with times in whole multiples of `unit_us` microseconds, rounded half up.
+    /// The same life, with times in whole multiples of `unit_us` microseconds, rounded half up.
     pub(super) fn rounded(self, unit_us: i64) -> Self {
         Self {
             submit_us: rounded(self.submit_us, unit_us),
@@ -178,7 +178,7 @@ fn rounded(time_us: i64, unit_us: i64) -> i64 {
     if unit_us <= 2 * (time_us - down) { down.saturating_add(unit_us) } else { down }
 }
 
-/// Cells of a log of parallel jobs, as written there.
+/// Cells of a log of parallel jobs, as they are written in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Logged {
     pub wait_us: Option<i64>,
@@ -242,14 +242,15 @@ pub(super) struct Item {
     pub task_index: i64,
     /// Its position in reading order, from 1.
     pub number: i64,
-    /// Its number in the graph of its job: from its name, or its index if it has no name.
+    /// Its number in the graph of its job. The number comes from its name, or is its index if it
+    /// has no name.
     pub stage: Option<i64>,
     pub log: Logged,
-    /// In the units of the lake.
+    /// The requests; CPU and memory are in the units of the lake.
     pub cpu: Option<f32>,
     pub memory: Option<f32>,
     pub gpu: Option<f32>,
-    /// Positions in the lists of names.
+    /// Its names, as positions in the lists of names.
     pub names: [Option<i64>; Named::ALL.len()],
 }
 
@@ -260,7 +261,7 @@ pub(super) const WORDS: usize = 34;
 const NONE: i64 = i64::MIN;
 
 impl Item {
-    /// The stage to which it belongs.
+    /// The stage of the task.
     pub(super) fn stage(&self) -> Option<Stage> {
         Some((self.job_id, self.stage?))
     }
@@ -270,7 +271,7 @@ impl Item {
         (self.life.submit_us, self.row_id, self.job_id, self.task_index)
     }
 
-    /// The item as numbers.
+    /// Converts the item to numbers.
     pub(super) fn words(&self) -> [i64; WORDS] {
         let (life, log) = (&self.life, &self.log);
         let may = |value: Option<i64>| value.unwrap_or(NONE);
@@ -313,7 +314,7 @@ impl Item {
         words
     }
 
-    /// The item from these numbers.
+    /// Converts these numbers to the item.
     pub(super) fn of_words(words: &[i64; WORDS]) -> Self {
         let may = |at: usize| Some(words[at]).filter(|&word| word != NONE);
         let real =

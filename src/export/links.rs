@@ -1,9 +1,9 @@
-//! Dependencies between the tasks of a file, by their numbers there.
+//! Dependencies between the tasks of a file, by their numbers in the file.
 //!
-//! In: the stages that depend on others, and the items that are written. Out: for each item the
+//! In: the stages that depend on others, and the items that are written. Out: for each item, the
 //! numbers of the items before and after it. As in a replay, a task waits for all tasks of the
-//! stages before its own; impossible dependencies are left out and counted. Only dependencies of
-//! stages are in memory: there may be millions of pairs of tasks, so they are computed item by
+//! stages before its stage; impossible dependencies are left out and counted. Only dependencies of
+//! stages are in memory. There may be millions of pairs of tasks, so they are computed item by
 //! item.
 
 use rustc_hash::FxHashMap;

@@ -51,18 +51,18 @@ pub const KIND: Kind<'static> = Kind::called("export", "What an export could not
 /// The result of an export.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: u64,
     /// Data that the format could not hold, with counts.
     pub not_held: Vec<(String, u64)>,
-    /// The JSON file with all of this.
+    /// The JSON file with these results.
     pub json: PathBuf,
 }
 
 /// Writes the tasks of a lake into a folder, as [`Files`] of the result `export`.
 ///
 /// # Errors
-/// The lake or the journal cannot be read, they have no task in common, or a file cannot be written.
+/// The lake or the journal cannot be read, they have no common task, or a file cannot be written.
 pub fn export(lake: &Lake, plan: &ExportPlan, lock: &Arc<FolderLock>) -> Result<Exported> {
     let mut files = Files::within(lock, KIND.name)?;
     let replayed = plan.journal.as_deref().map(Replayed::read).transpose()?;

@@ -1,8 +1,8 @@
 //! Names as numbers, for formats that have only numbers.
 //!
-//! In: names in any order. Out: a number for each. If all names are whole numbers, they keep them;
-//! otherwise a name gets its position among the sorted names, from 1, so that the numbers do not
-//! depend on the order of the files.
+//! In: names in any order. Out: a number for each. If all names are whole numbers, these numbers
+//! are kept. Otherwise, a name gets its position among the sorted names, from 1, so that the
+//! numbers do not depend on the order of the files.
 
 use rustc_hash::FxHashMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Names {
 /// The numbers of names.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// By position in the list of names.
+    /// The numbers, by position in the list of names.
     of: Vec<i64>,
     /// Whether the names are the numbers themselves.
     pub is_kept: bool,
@@ -69,7 +69,8 @@ impl Numbers {
     }
 }
 
-/// The whole number in a name, if it is written normally; at most 32 bits, as readers expect.
+/// The whole number in a name, if it is written in the usual way; at most 32 bits, as readers
+/// expect.
 fn whole(name: &str) -> Option<i64> {
     let number: i32 = name.parse().ok()?;
     (0 <= number && number.to_string() == name).then_some(i64::from(number))

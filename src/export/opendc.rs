@@ -1,8 +1,8 @@
 //! `OpenDC`: `tasks.parquet`, `fragments.parquet` and `topology.json`.
 //!
 //! In: tasks ordered by submission, with their usage windows while a bucket is in memory. Out: a
-//! task for each one that ran, its last attempt as fragments of constant use, and one cluster of
-//! the machines at the time with the most CPU.
+//! task for each one that ran, with its last attempt as fragments of constant use; and one cluster
+//! with the machines at the time with the most CPU.
 //!
 //! Columns and types are those of `TaskSchemas.kt` (version 3) and `FragmentSchemas.kt` (version 2)
 //! of `atlarge-research/opendc`; the topology follows `TopologySpecs.kt`. Its loader ignores tasks
@@ -117,7 +117,7 @@ impl<'a> Fragments<'a> {
     }
 }
 
-/// The last attempt of a task in whole milliseconds, if it ended and has a length.
+/// The last attempt of a task in whole milliseconds; `None` if it did not end or has no length.
 fn ran(item: &Item) -> Option<Life> {
     let life = item.life.rounded(MILLIS);
     let has_run = life.state != State::Waiting && life.run_us().is_some_and(|run_us| 0 < run_us);
@@ -157,7 +157,7 @@ fn fill(pieces: &mut [(i64, Option<f32>)]) {
     }
 }
 
-/// Writes tasks and topology; returns the number of tasks, and counts of what was left out.
+/// Writes tasks and topology. Returns the number of tasks, and counts of what was left out.
 pub(super) fn write(
     scene: &Scene<'_>,
     mut all: Gathered,
@@ -231,7 +231,8 @@ pub(super) fn write(
     Ok((written, counts))
 }
 
-/// One cluster of the lake's machines; without any, a cluster that can hold the largest task.
+/// One cluster with the lake's machines. If the lake has no machines, the cluster can hold the
+/// largest task.
 fn topology(scene: &Scene<'_>, (cpus, bytes): (i64, f64), counts: &mut Counts) -> Json {
     let host = |name: String, count: u64, cores: i64, bytes: f64| {
         #[expect(clippy::cast_possible_truncation, reason = "a conversion saturates")]

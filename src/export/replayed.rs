@@ -1,8 +1,8 @@
 //! The life of each task in a replay, from its journal.
 //!
 //! In: the Parquet file that `replay --journal` stores, ordered by time. Out: the life of each task
-//! in it: its first submission, the decisive attempt, and its end. Times are those of the replay's
-//! clock. Each task takes about 150 bytes of memory.
+//! in it: its first submission, the decisive attempt, and its end. Times are on the clock of the
+//! replay. Each task takes about 150 bytes of memory.
 
 use std::fs::File;
 use std::path::Path;

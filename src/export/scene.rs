@@ -1,4 +1,4 @@
-//! Data about a lake that every format needs besides its tasks: sizes, units, and settings.
+//! Data about a lake that every format needs in addition to its tasks: sizes, units, and settings.
 //!
 //! In: a lake and the plan. Out: a [`Scene`], which converts requests of tasks into processors and
 //! MiB, and reads the tasks.
@@ -52,13 +52,13 @@ pub struct ExportPlan {
     pub form: Form,
     /// The journal of a replay of the lake, whose times and ends are exported.
     pub journal: Option<PathBuf>,
-    /// Processors of the largest machine, if the lake has only shares of it.
+    /// Processors of the largest machine, if the lake has only shares of this machine.
     pub cores: u32,
     /// Whether times are rounded to whole seconds.
     pub whole_seconds: bool,
 }
 
-/// Data about the lake that every format needs besides its tasks.
+/// Data about the lake that every format needs in addition to its tasks.
 pub(super) struct Scene<'a> {
     pub lake: &'a Lake,
     pub plan: &'a ExportPlan,
@@ -67,7 +67,7 @@ pub(super) struct Scene<'a> {
     pub processors_per_unit: f64,
     /// MiB per memory unit of the lake; `None` if memory is a share.
     pub mib_per_unit: Option<f64>,
-    /// Whether the waits of tasks that started are recorded, or those of a replay.
+    /// Whether the waits of tasks that started are known, from the record or from a replay.
     knows_waits: bool,
 }
 
@@ -89,7 +89,8 @@ impl<'a> Scene<'a> {
         Ok(Self { lake, plan, fleet, processors_per_unit: per_unit, mib_per_unit, knows_waits })
     }
 
-    /// How long a task waited for its start, or until it ended without one, if that is known.
+    /// The time that a task waited for its start, or until it ended without a start; `None` if
+    /// unknown.
     pub(super) fn wait_us(&self, life: &Life, counts: &mut Counts) -> Option<i64> {
         if life.start_us.is_some() && !self.knows_waits {
             counts.add("waits that the log does not record: unknown", 1);
@@ -130,7 +131,8 @@ impl<'a> Scene<'a> {
         Ok(all)
     }
 
-    /// Machines whose model is known; a log has the name of its cluster in that place.
+    /// The number of machines with a known model. In a log, this column has the name of the cluster
+    /// instead.
     pub(super) fn models(&self) -> u64 {
         let is_known = |machine: &&Machine| machine.platform.is_some();
         let count = self.fleet.machines.iter().filter(is_known).count() as u64;
@@ -147,7 +149,8 @@ impl<'a> Scene<'a> {
         item.cpu.map_or(1.0, |cpu| shortest(cpu) * self.processors_per_unit)
     }
 
-    /// The average number of processors that a task used according to its log, or else requested.
+    /// The average number of processors that a task used according to its log, or requested if the
+    /// log has no use.
     #[expect(clippy::cast_precision_loss, reason = "times are far below 2^53 µs")]
     pub(super) fn logged_cpus(&self, item: &Item, run_us: Option<i64>) -> f64 {
         let used = item.log.cpu_time_us.zip(run_us).filter(|(_, run_us)| 0 < *run_us);
@@ -160,8 +163,8 @@ impl<'a> Scene<'a> {
         self.processors_per_unit != 1.0
     }
 
-    /// The processors of a task, rounded up to a whole number: those that it had, or else
-    /// requested.
+    /// The processors of a task, rounded up to a whole number: the processors that it had, or those
+    /// that it requested if these are unknown.
     pub(super) fn processors(&self, item: &Item, counts: &mut Counts) -> Option<i64> {
         let logged = item.log.processors.filter(|&count| 0 < count);
         let logged = logged.or(item.log.requested_processors.filter(|&count| 0 < count));
@@ -188,10 +191,10 @@ impl<'a> Scene<'a> {
         Some(whole).filter(|&whole| 0 < whole)
     }
 
-    /// The offset that makes times count from 1970, if they do so in the lake, s; the first
+    /// The offset that makes times count from 1970, s, if times in the lake do so. The first
     /// submission then has time 0.
     pub(super) fn unix_start_s(&self, first_us: Option<i64>) -> i64 {
-        // Only clocks that count from 1970 have their first job after 20 years.
+        // Only clocks that count from 1970 have their first job more than 20 years after time 0.
         const TWENTY_YEARS_S: i64 = 631_152_000;
         let begin_s = first_us.unwrap_or(0).div_euclid(MICROS_PER_SECOND);
         let is_own = self.lake.source().is_workload_format();
@@ -208,7 +211,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The machines for which the lake has the model of their GPUs.
+/// The number of machines for which the lake has the model of their GPUs.
 fn gpu_models(lake: &Lake) -> Result<u64> {
     const MODEL: &str = "gpu_model";
     let mut machines = BTreeSet::new();

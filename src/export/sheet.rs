@@ -1,7 +1,7 @@
-//! Writes Parquet files of a published schema, row by row.
+//! Writes Parquet files with a published schema, row by row.
 //!
 //! In: the columns of a format, and rows of values. Out: a file with row groups of limited size. A
-//! value of another type than its column is a bug.
+//! value whose type differs from that of its column is a bug.
 
 use std::io::Write;
 use std::path::Path;
@@ -102,7 +102,7 @@ impl Sheet {
         self.rows.clear();
         let fail = || could_not_write(Path::new(self.file));
         self.writer.write(&batch).with_context(fail)?;
-        // Limits the encoded data in memory: it does not wait for a million rows.
+        // Limits the encoded data in memory, instead of waiting for a million rows.
         if 32 << 20 < self.writer.in_progress_size() {
             self.writer.flush().with_context(fail)?;
         }

@@ -1,7 +1,7 @@
 //! Stores items on disk as sorted runs and merges them, so that any trace needs little memory.
 //!
 //! In: the items of one bucket after another, each a sorted run. Out: all items in order. The file
-//! has no name, so it disappears with the process, however that ends.
+//! has no name, so it disappears with the process, however the process ends.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use super::items::{Item, WORDS};
 
-/// Items that are read at once from a run.
+/// The number of items that are read from a run at a time.
 const BLOCK: usize = 64;
 
 /// Bytes of an item.
@@ -29,7 +29,8 @@ impl Spill {
     pub(super) fn within(folder: &std::path::Path) -> io::Result<Self> {
         let path = folder.join("items");
         let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-        // An open file stays usable without its name; on other systems it goes with the folder.
+        // On Unix, an open file stays usable after its name is removed. On other systems, the file
+        // is removed with the folder.
         let _ = std::fs::remove_file(&path);
         Ok(Self { file, runs: Vec::new(), bytes: 0 })
     }
@@ -55,7 +56,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Passes on the items of one bucket after another, in order within each.
+    /// Passes the items to a function, one bucket after another, in order within each bucket.
     pub(super) fn for_each_run<E: From<io::Error>>(
         &self,
         mut visit: impl FnMut(&[Item]) -> Result<(), E>,
@@ -71,7 +72,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Passes on all items in order.
+    /// Passes all items to a function, in order.
     pub(super) fn for_each<E: From<io::Error>>(
         &self,
         mut visit: impl FnMut(&Item) -> Result<(), E>,

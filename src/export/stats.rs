@@ -1,6 +1,6 @@
 //! Mean, standard deviation and quartiles of amounts.
 //!
-//! In: amounts, none below 0. Out: the values of a workload's summary, -1 if there are no amounts.
+//! In: non-negative amounts. Out: the values of a workload's summary; -1 if there are no amounts.
 //! Amounts are counted by value, because a log has few different values.
 
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ impl Amounts {
         low + (high - low) * at.fract()
     }
 
-    /// The values by name, in the order of the format. The deviation is that of a sample.
+    /// The values by name, in the order of the format. The standard deviation is that of a sample.
     pub(super) fn described(&self) -> [(&'static str, f64); 8] {
         let count = real(self.count());
         if count == 0.0 {

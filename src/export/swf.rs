@@ -33,11 +33,11 @@ use crate::units::MICROS_PER_SECOND;
 /// The file of the log.
 const LOG: &str = "log.swf";
 
-/// Keys of the header that the program writes itself.
+/// Keys of the header that the program writes itself, instead of copying the lines of the log.
 const OWN_KEYS: [&str; 6] =
     ["Version", "Conversion", "MaxJobs", "MaxRecords", "MaxProcs", "UnixStartTime"];
 
-/// The meaning of fields here, where the format leaves it open.
+/// The meaning of fields that the format leaves open.
 const NOTES: [&str; 6] = [
     "a line is a task with its last attempt: fields 3 and 4 are its wait since the first submit, and its run",
     "field 4 and field 11 are -1 for tasks that had not ended at the end of the log",
@@ -47,7 +47,7 @@ const NOTES: [&str; 6] = [
     "fields 12 to 16 are numbers as logged, or those of names.csv",
 ];
 
-/// Writes the log; returns the number of tasks, and counts of what was left out.
+/// Writes the log. Returns the number of tasks, and counts of what was left out.
 pub(super) fn write(
     scene: &Scene<'_>,
     mut all: Gathered,
@@ -62,7 +62,7 @@ pub(super) fn write(
     let unix_s = scene.unix_start_s(all.first_us);
     let mut log = files.create(LOG.to_owned())?;
     let header = header(scene, &all, &numbers, unix_s);
-    // The format counts from 1; a log of its own keeps a job 0.
+    // The format counts from 1, but a log that is already in this format keeps a job 0.
     let keeps_numbers = all.has_numbers && (!all.has_zero || is_own(scene));
     let mut ids = (!keeps_numbers).then(|| files.create("numbers.csv".to_owned())).transpose()?;
     let fail = || could_not_write(std::path::Path::new(LOG));
@@ -87,7 +87,7 @@ pub(super) fn write(
     Ok((all.items.len(), counts))
 }
 
-/// Whether the lake comes from this format, or from the one with the same lines.
+/// Whether the lake comes from this format, or from the other format with the same lines.
 fn is_own(scene: &Scene<'_>) -> bool {
     scene.lake.source().is_workload_format()
 }
@@ -159,7 +159,7 @@ fn line(
     counts: &mut Counts,
     to: &mut impl Write,
 ) -> io::Result<()> {
-    // Kept as logged: a reader makes the same assumptions again.
+    // The line is kept as logged, because a reader makes the same assumptions again.
     let is_logged = is_own(scene) && scene.plan.journal.is_none() && item.life.attempts <= 1;
     let is_logged = is_logged && !matches!(item.log.status, Some(2..=4));
     let is_logged = is_logged && !scene.plan.whole_seconds;
@@ -198,13 +198,13 @@ fn line(
     writeln!(to, " {} {}", before.unwrap_or(-1), seconds(think))
 }
 
-/// The request of a task, if it is not for a whole number of processors.
+/// The CPU request of a task, if it is not a whole number of processors.
 fn part_of(item: &Item) -> Option<f32> {
     item.cpu.filter(|cpu| cpu.fract() != 0.0)
 }
 
 /// Allocated and requested processors; `rounded` is the request, rounded up. A task that never ran
-/// has none allocated; a log says itself what it had, but not for a replay of it.
+/// has no allocated processors. A log records what a task had, but this does not apply to a replay.
 fn counts_of(
     scene: &Scene<'_>,
     item: &Item,
@@ -216,13 +216,14 @@ fn counts_of(
         return [rounded.filter(|_| has_run), rounded];
     }
     let logged = item.log.processors.filter(|_| has_run || scene.plan.journal.is_none());
-    // The columns of a log hold whole numbers of processors only.
+    // The columns of a log can hold only whole numbers of processors.
     let part = rounded.filter(|_| part_of(item).is_some());
     let had = part.filter(|_| has_run);
     [logged.or(had), item.log.requested_processors.or(part)]
 }
 
-/// The cells of a log, where those per CPU are per processor if the request was rounded up.
+/// The cells of a log. Cells per CPU are converted to cells per processor if the request was
+/// rounded up.
 fn per_processor(item: &Item, rounded: Option<i64>) -> Logged {
     let mut log = item.log;
     if let Some((cpu, count)) = part_of(item).zip(rounded) {

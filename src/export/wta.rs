@@ -87,7 +87,7 @@ const RESOURCE_COLUMNS: &[Column] = &[
     ("type", Type::Text, true),
 ];
 
-/// Writes all tables; returns the number of tasks, and counts of what was left out.
+/// Writes all tables. Returns the number of tasks, and counts of what was left out.
 pub(super) fn write(
     scene: &Scene<'_>,
     mut all: Gathered,
@@ -127,7 +127,7 @@ struct Tasks<'a> {
     links: Links,
     amounts: stats::Amounts,
     memory: stats::Amounts,
-    /// Sum of requested amount × running time.
+    /// The sum of requested amount × running time.
     resource_ms: f64,
     counts: Counts,
 }
@@ -213,11 +213,11 @@ fn params(scene: &Scene<'_>, all: &Gathered, item: &Item) -> Json {
 struct Workflow {
     tasks: i64,
     amount: f64,
-    /// MiB, if known of any task.
+    /// Memory in MiB; `None` if it is unknown for all tasks.
     memory: Option<f64>,
 }
 
-/// Writes the jobs, bucket by bucket, ordered by first submission; returns their number.
+/// Writes the jobs, bucket by bucket, ordered by first submission. Returns their number.
 fn workflows(scene: &Scene<'_>, all: &Gathered, files: &mut Files) -> Result<u64> {
     let mut sheet = Sheet::new(files, WORKFLOWS, WORKFLOW_COLUMNS)?;
     let mut count = 0;

@@ -60,8 +60,8 @@ impl<'a> Bucket<'a> {
         Ok(jobs)
     }
 
-    /// Its jobs, for callers that do not use their names, which take memory: nearly each job has
-    /// its own.
+    /// Its jobs, for callers that do not use their names. Names take memory: almost every job has a
+    /// different one.
     ///
     /// # Errors
     /// The table cannot be read.
@@ -72,8 +72,8 @@ impl<'a> Bucket<'a> {
         Ok(Rc::new(Jobs::read_without_names(self.lake, self.number)?))
     }
 
-    /// Its tasks, for callers that look at their events and attempts alone: a shared bucket gives those
-    /// that were read last, with any part of their use.
+    /// Its tasks, for callers that use only their events and attempts. A shared bucket returns the
+    /// tasks that were read last, with any part of their use.
     ///
     /// # Errors
     /// A table cannot be read.
@@ -82,8 +82,8 @@ impl<'a> Bucket<'a> {
         known.map_or_else(|| self.tasks(Usage::Skip), |(_, tasks)| Ok(tasks))
     }
 
-    /// Its tasks with this part of their use, or also with requests. A shared bucket keeps only the
-    /// tasks that were read last.
+    /// Its tasks with at least this part of their use. A shared bucket keeps only the tasks that
+    /// were read last.
     ///
     /// # Errors
     /// A table cannot be read.

@@ -74,7 +74,7 @@ impl Tally {
     }
 }
 
-/// What the tables of a bucket that have been counted say about those that are counted next.
+/// Data from the tables of a bucket that were counted first, for the tables that are counted next.
 #[derive(Default)]
 struct Known {
     job_ends: JobEnds,
@@ -92,7 +92,8 @@ fn merged(mut one: Tallies, other: Tallies) -> Tallies {
     one
 }
 
-/// Counts everything in a lake, bucket by bucket: jobs, then their tasks, then what these used.
+/// Counts everything in a lake, bucket by bucket: jobs, then their tasks, then the use of the
+/// tasks.
 pub fn census(lake: &Lake) -> Result<Census, FactError> {
     let tables = Table::ALL.into_iter().filter(|&table| lake.has(table));
     let (spread, others): (Vec<Table>, Vec<Table>) =
@@ -173,7 +174,8 @@ fn tally(
         }
     })?;
     hashes.sort_unstable();
-    // Two rows of a bucket have equal hashes by chance once in a hundred thousand whole traces.
+    // By chance, two rows of a bucket have equal hashes only once in a hundred thousand whole
+    // traces.
     let repeats = hashes.windows(2).filter(|pair| pair[0] == pair[1]).count();
     tally.add("exact duplicates", repeats as u64);
     drop(hashes);
@@ -367,11 +369,13 @@ fn count_history(tally: &mut Tally, events: &[Event]) {
     }
 }
 
-/// FAIL at the instant of the SCHEDULE before it: the attempt ran for no time. No count if there is none.
+/// FAIL at the same time as the SCHEDULE before it: the attempt ran for no time. The count is
+/// absent if there is none.
 pub const FAILED_AT_ONCE: &str = "failed at the start";
 
-/// Histories without a SUBMIT at the start whose first row is not before the end of a gap between
-/// loaded parts: the SUBMIT may be in the gap. A part of `first event is not SUBMIT`.
+/// Histories that do not start with a SUBMIT, and whose first row is not before the end of a gap
+/// between loaded parts: the SUBMIT may be in the gap. They also count as
+/// `first event is not SUBMIT`.
 ///
 /// ```text
 ///  part 13 |   14   | 15
@@ -379,7 +383,8 @@ pub const FAILED_AT_ONCE: &str = "failed at the start";
 /// ```
 pub const AFTER_GAP: &str = "first event is not SUBMIT, after a gap";
 
-/// Counts them if the table has a gap; `gaps` in order, µs, and the first event of each history.
+/// Counts `AFTER_GAP` if the table has a gap. `gaps` are in order, µs; `firsts` are the first
+/// events of the histories.
 fn count_after_gap<'a>(
     tally: &mut Tally,
     gaps: &[[i64; 2]],

@@ -86,7 +86,7 @@ pub(super) fn run_bucket(
 }
 
 /// Refuses to run if the threads of Polars cannot be started: Polars would panic and wait for them
-/// forever. Tried once, before Polars has any threads.
+/// forever. Checked once, before Polars has any threads.
 fn require_threads() -> Result<(), FactError> {
     static TRIED: OnceLock<Result<(), NoThreads>> = OnceLock::new();
     TRIED.get_or_init(|| threads::require("the SQL engine", threads_of_polars())).clone()?;

@@ -102,7 +102,8 @@ impl Rows {
     }
 }
 
-/// The start of the rows of each of `count` owners once they are grouped, and the end of the last.
+/// The position at which the rows of each of `count` owners start once they are grouped, and the
+/// end of the last.
 pub(super) fn starts_of(owners: &[u32], count: usize) -> Vec<u32> {
     let mut starts = vec![0_u32; count + 1];
     for &owner in owners {

@@ -194,8 +194,8 @@ impl Jobs {
         Self::read_columns(lake, bucket, Some(JOB_NAME))
     }
 
-    /// Reads the jobs of a bucket without their names, which are most of the table: nearly each job
-    /// has its own.
+    /// Reads the jobs of a bucket without their names. Names are most of the table: almost every
+    /// job has a different one.
     pub fn read_without_names(lake: &Lake, bucket: u32) -> Result<Self, FactError> {
         Self::read_columns(lake, bucket, None)
     }

@@ -88,9 +88,10 @@ pub fn is_from_use(lake: &Lake) -> bool {
     lake.remarks(Table::MachineEvents).contains_key(CAPACITY_FROM_USE)
 }
 
-/// Joins the capacities of the whole system, one per file of a log, to that of the log, from the
-/// first on: files that came later, or a lake of an older version, may have others. Then it does not
-/// matter how a log is cut into files. `cells` gives the machine of an event, and its CPU.
+/// Keeps one event of the whole system, if each file of a log has one: the first, with the capacity
+/// of the whole log. The files may have different capacities if some came later, or in a lake of an
+/// older version. Then it does not matter how a log is cut into files. `cells` gives the machine of
+/// an event, and its CPU.
 ///
 /// # Errors
 /// A table cannot be read.
@@ -200,7 +201,7 @@ impl MachineEvents {
     }
 
     /// The times during which machines were in service with one capacity, up to `end_us`, by
-    /// machine and time. If a row has no capacity, the last known one of the machine holds.
+    /// machine and time. If a row has no capacity, the last known capacity of the machine applies.
     pub fn up_times(&self, end_us: i64) -> Vec<UpTime> {
         let mut now: FxHashMap<i64, UpTime> = FxHashMap::default();
         let mut all = Vec::new();

@@ -74,7 +74,7 @@ pub fn names() -> Vec<&'static str> {
     QUERIES.iter().map(|query| query.name).collect()
 }
 
-/// The inputs of a query besides the lake.
+/// The inputs of a query in addition to the lake.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Settings {
@@ -85,7 +85,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// These windows and thresholds, which count events.
+    /// Settings with these windows, and with thresholds, which are numbers of events.
     pub fn new(windows: Windows, thresholds: Vec<i64>) -> Self {
         Self { windows, thresholds }
     }

@@ -20,7 +20,7 @@ pub fn has_cpu_times(lake: &Lake) -> bool {
     lake.has_column(Table::TaskEvents, CPU_TIME)
 }
 
-/// Whether the lake is of a log with the CPU time of any job.
+/// Whether the lake is of a log that records the CPU time of at least one job.
 ///
 /// # Errors
 /// A file cannot be read.
@@ -28,7 +28,7 @@ pub fn records_cpu_time(lake: &Lake) -> Result<bool, LakeError> {
     records(lake, CPU_TIME)
 }
 
-/// Whether a log has the GPUs that any task requested.
+/// Whether a log records that at least one task requested GPUs.
 ///
 /// # Errors
 /// A file of the lake cannot be read.
@@ -36,7 +36,7 @@ pub fn records_gpus(lake: &Lake) -> Result<bool, LakeError> {
     records(lake, GPU_REQUEST)
 }
 
-/// Whether a log has the requested time of any task.
+/// Whether a log records the requested time of at least one task.
 ///
 /// # Errors
 /// A file of the lake cannot be read.
@@ -47,7 +47,7 @@ pub fn records_requested_time(lake: &Lake) -> Result<bool, LakeError> {
 /// The column of logs with the running time that the user requested.
 pub(super) const REQUESTED_TIME: &str = "requested_time_us";
 
-/// Whether any task event has a value in this column.
+/// Whether at least one task event has a value in this column.
 pub(super) fn records(lake: &Lake, column: &'static str) -> Result<bool, LakeError> {
     let mut is_recorded = false;
     if lake.has_column(Table::TaskEvents, column) {
@@ -70,8 +70,8 @@ pub(super) fn add_used(used: &mut Vec<Option<CpuTime>>, batch: &RecordBatch) {
     used.extend(rows.map(|(each_us, processors)| Some(CpuTime::of_rate(processors?, each_us?))));
 }
 
-/// The processors by row that a job had, or else requested. The columns of counts lack a number
-/// that is not whole; such a job has it in its CPU request.
+/// The processors that the job of each row had, or else requested. The columns of counts lack a
+/// number that is not whole; it is then in the CPU request.
 fn processors_of(batch: &RecordBatch) -> impl Iterator<Item = Option<f32>> {
     let cells = |name: &str| batch.column_by_name(name).expect("the column was requested");
     let counts = |name: &str| cells(name).as_primitive::<Int32Type>();
@@ -84,7 +84,7 @@ fn processors_of(batch: &RecordBatch) -> impl Iterator<Item = Option<f32>> {
     })
 }
 
-/// Whether the lake is of a log with the memory of any job.
+/// Whether the lake is of a log that records the memory of at least one job.
 ///
 /// # Errors
 /// A file cannot be read.

@@ -22,7 +22,7 @@ impl Spent {
         self.prepare();
     }
 
-    /// Fills it with the parts of windows that lie inside attempts.
+    /// Fills it with the parts of windows that are inside attempts.
     pub fn of_windows(&mut self, windows: &[Window], attempts: &[Attempt]) {
         self.pieces.clear();
         for window in windows {

@@ -66,8 +66,8 @@ impl EndedBy {
 }
 
 impl Attempt {
-    /// The rate of its CPU request; zero without one. For a suspended job, the CPU × running time
-    /// is spread evenly from start to end.
+    /// The rate of its CPU request; zero if it has none. For a suspended job, the CPU × running
+    /// time is spread evenly from start to end.
     pub fn requested_rate(&self) -> CpuRate {
         let rate = self.cpu_request.map_or(CpuRate::ZERO, CpuRate::new);
         self.ran_us.map_or(rate, |ran_us| rate.over(ran_us).per(self.length_us()))
@@ -89,8 +89,8 @@ impl Attempt {
         self.gpus.map_or(CpuRate::ZERO, CpuRate::new)
     }
 
-    /// The rate of the CPU time that a log records, spread over its run, or that of its request if
-    /// the log does not record it; zero for traces with usage windows.
+    /// The rate of the CPU time that a log records, spread over its run. If the log does not record
+    /// it, the rate of its request; for traces with usage windows, zero.
     pub fn used_rate(&self, source: Source) -> CpuRate {
         match self.cpu_used {
             _ if !source.is_log() => CpuRate::ZERO,
@@ -99,8 +99,8 @@ impl Attempt {
         }
     }
 
-    /// Whether a log records its CPU time, which can be spread over its run. An attempt that ended when
-    /// it started has no run, and its CPU time counts nowhere.
+    /// Whether a log records its CPU time, which can be spread over its run. An attempt that ended
+    /// when it started has no run, and its CPU time counts nowhere.
     pub fn records_cpu_time(&self) -> bool {
         self.cpu_used.is_some() && 0 < self.length_us()
     }
@@ -110,7 +110,7 @@ impl Attempt {
         self.ended_by == EndedBy::Nothing
     }
 
-    /// From its start to its end, µs, with the time for which it was suspended.
+    /// From its start to its end, µs, including the time for which it was suspended.
     pub fn length_us(&self) -> i64 {
         self.end_us - self.start_us
     }
@@ -135,7 +135,7 @@ pub struct Window {
     pub end_us: i64,
     /// Mean CPU rate, or the requested column of memory; zero if missing.
     pub rate: f32,
-    /// The column of memory that was read beside the CPU rate; zero if missing or not read.
+    /// The column of memory that was read along with the CPU rate; zero if missing or not read.
     pub(crate) memory: f32,
     pub(crate) row_id: i64,
 }
@@ -160,7 +160,7 @@ pub struct TaskView<'a> {
     pub phase: Option<&'a str>,
     /// The running time that its user requested for the first attempt, µs, if a log has it.
     pub requested_us: Option<i64>,
-    /// The end of its job, µs, if it lies before the end of the window and attempts end with their
+    /// The end of its job, µs, if it is before the end of the window and attempts end with their
     /// jobs.
     pub job_end_us: Option<i64>,
 }

@@ -88,7 +88,7 @@ impl Tasks {
     }
 
     /// Reads the tasks and passes the batches to `take` in row order, with `further` columns of the
-    /// events besides those read for the tasks.
+    /// events in addition to those read for the tasks.
     pub fn read_beside(
         lake: &Lake,
         bucket: u32,
@@ -280,7 +280,7 @@ impl Tasks {
     }
 
     /// Fills in what a log records of an attempt at its end, in row `end`. The row of its start may
-    /// be of an earlier export, made while it ran.
+    /// come from an earlier export, made while it ran.
     fn settle(&self, attempt: &mut Attempt, end: u32) {
         let ran_us = cell(&self.ran_us, end).or_else(|| cell(&self.ran_us, attempt.row));
         attempt.ran_us = ran_us.filter(|&ran_us| ran_us < attempt.length_us());
@@ -307,7 +307,7 @@ impl Tasks {
                 let open = attempts.last_mut().expect("there is an open attempt");
                 open.end_us = event.time_us;
                 open.ended_by = EndedBy::Event(event.event_type);
-                // The row of the next start is that of another attempt.
+                // The row of the next SCHEDULE belongs to another attempt.
                 let is_next = event.event_type == EventType::Schedule;
                 let row = if is_next { open.row } else { event.row };
                 self.settle(open, row);
@@ -349,7 +349,7 @@ fn add_times(cells: &mut Vec<Option<i64>>, batch: &RecordBatch, column: &str) {
     }
 }
 
-/// The columns of `task_events` that are always read, whatever use a log records.
+/// The columns of `task_events` that are always read, no matter which use a log records.
 fn columns_of(lake: &Lake, usage: Usage) -> Vec<&'static str> {
     let mut columns = vec![
         ROW_ID,

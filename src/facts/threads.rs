@@ -1,15 +1,15 @@
 //! Checks that the system can start enough threads.
 //!
 //! In: a number of threads. Out: nothing, or how many could be started. Libraries panic if they
-//! cannot start a thread, and some then wait for it forever; so the threads are tried first. All of
-//! them have ended when this returns.
+//! cannot start a thread, and some then wait for it forever; so this starts them first, as a trial.
+//! All of them have ended when this returns.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use crate::faults::NoThreads;
 
-/// Starts that many threads at once and ends them.
+/// Starts that many threads at the same time, and ends them.
 ///
 /// # Errors
 /// The system starts fewer threads.

@@ -1,6 +1,6 @@
-//! What is read of the tasks of a bucket besides their events.
+//! The data to read about the tasks of a bucket in addition to their events.
 
-/// What is read for each task besides its events and its CPU requests.
+/// The data to read about each task in addition to its events and its CPU requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usage {
     /// The usage windows with their CPU rate, or the CPU time that a log records.
@@ -35,7 +35,7 @@ impl Usage {
         }
     }
 
-    /// The column of memory that is read beside that of the CPU rate, if any.
+    /// The column of memory that is read along with the CPU rate, if any.
     pub(super) const fn beside(self) -> Option<&'static str> {
         match self {
             Self::ReadWithRequests(column) => column,

@@ -32,8 +32,8 @@ const PARTS_2011: u32 = 500;
 /// have time 0.
 pub const BEGIN_2011_US: i64 = 600 * MICROS_PER_SECOND;
 
-/// The first event of the loaded tasks (of the jobs if no task is loaded), µs. If it lies before
-/// the window, the window starts with the trace.
+/// The first event of the loaded tasks (of the jobs if no task is loaded), µs. If it is before the
+/// window, the window starts with the trace.
 pub fn first_event_us(lake: &Lake) -> i64 {
     let first = |table| {
         let parts = lake.manifest.table(table)?.parts.iter();
@@ -84,7 +84,7 @@ pub struct EarlyEnd {
 }
 
 impl EarlyEnd {
-    /// What a command says of its option.
+    /// The message of a command about its option `--window-end`.
     #[doc(hidden)]
     pub fn of_option(self) -> String {
         let [end, last] = [self.end_us, self.last_us].map(micros_to_seconds);
@@ -167,13 +167,14 @@ impl Windows {
     }
 
     /// Whether a job or task with this first event began before the window. Every command uses this
-    /// definition: a job submitted before the window began before it, whenever it was scheduled.
+    /// definition: a job submitted before the window began before it, no matter when it was
+    /// scheduled.
     #[must_use]
     pub const fn has_begun_before(self, first_event_us: i64) -> bool {
         self.is_before(first_event_us)
     }
 
-    /// Whether an event lies before the window.
+    /// Whether an event is before the window.
     #[must_use]
     pub const fn is_before(self, time_us: i64) -> bool {
         time_us < self.first_us
@@ -235,7 +236,7 @@ impl JobEnds {
         Ok(Self(last))
     }
 
-    /// The same of jobs that have been read: their histories by id.
+    /// The same for jobs that are already read, from their histories.
     pub fn of_histories(jobs: &Histories) -> Self {
         let deciding = |job: usize| {
             let events = jobs.events(job).iter().rev();

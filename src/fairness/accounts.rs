@@ -1,8 +1,8 @@
 //! The accounts of users, and their shares.
 //!
-//! In: a text file of paths with shares, or the groups of the log. Out: a [`Tree`] whose leaves are
-//! users, and its [`Standing`] in an interval. The accounts and users of a file exist from the
-//! start; without a file, each exists from its first submission on. A user who is not in the file
+//! In: a text file of paths with shares, or the groups of the log. Out: a [`Tree`] with users as
+//! leaves, and its [`Standing`] in an interval. The accounts and users of a file exist from the
+//! start. Without a file, each exists from its first submission on. A user who is not in the file
 //! is put under `(others)` and counted.
 //!
 //! ```text
@@ -13,8 +13,8 @@
 //! biology                40
 //! ```
 //!
-//! An account with `parent` is dissolved, as in Slurm: its children count as children of the next
-//! account above that has shares of its own, for shares and for usage.
+//! An account with `parent` is dissolved, as in Slurm. For shares and for usage, its children count
+//! as children of the next account above with its own shares.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,10 +30,10 @@ pub struct Person {
     pub name: String,
     /// The group of the first submission in the log.
     pub group: Option<String>,
-    /// The interval of the first submission: before it, the user has no values and is in no
+    /// The interval of the first submission. Before it, the user has no values and is not in an
     /// account.
     pub since: u32,
-    /// The last time of use within the intervals, µs, whenever it is charged.
+    /// The last time of use within the intervals, µs, regardless of when it is charged.
     pub last_use_us: Option<i64>,
 }
 
@@ -77,7 +77,8 @@ pub struct Tree {
     pub leaf_of: Vec<usize>,
     /// The number of users who are not in the file.
     pub unlisted: usize,
-    /// The number of users with several accounts, who are put in that of their first submission.
+    /// The number of users with several accounts. Each is put in the account of the first
+    /// submission.
     pub in_several: usize,
     /// Whether shares were given.
     pub is_given: bool,
@@ -119,7 +120,7 @@ impl Tree {
         idx
     }
 
-    /// Adds a user with one share of its own.
+    /// Adds a user with one share.
     fn add_user(&mut self, parent: usize, who: usize, person: &Person) {
         let idx = self.add(parent, &person.name, Shares::Own(1.0), person.since);
         self.nodes[idx].is_user = true;
@@ -142,8 +143,8 @@ impl Tree {
         tree
     }
 
-    /// One account per group of the log, with one share each, from the first submission of any of
-    /// its users on; users without a group are below the root.
+    /// One account per group of the log, with one share each. It exists from the first submission
+    /// of any of its users on. Users without a group are below the root.
     pub fn of_groups(people: &[Person]) -> Self {
         let mut tree = Self::with_root(people.len());
         let mut since: BTreeMap<&str, u32> = BTreeMap::new();
@@ -241,8 +242,8 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Assigns each person to the leaf with that name; `line_of` gives the line of a leaf, and the
-    /// choice between several leaves with one name.
+    /// Assigns each person to the leaf with that name. `line_of` gives the line of a leaf, and the
+    /// choice between several leaves with the same name.
     fn seat(
         &mut self,
         people: &[Person],
@@ -289,7 +290,7 @@ impl Tree {
 /// The choice between several leaves with one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    /// None: a name must stand for one user.
+    /// None: a name must be the name of one user.
     Refused,
     /// The leaf in the account of the user's first submission.
     OfGroup,
@@ -407,8 +408,9 @@ impl Standing {
         sums
     }
 
-    /// The share of the whole to which each node is entitled: the product of the shares down the
-    /// tree; 0 below an account without shares, and for nodes that do not exist yet.
+    /// The share of the whole to which each node is entitled: the product of the shares from the
+    /// root to the node. It is 0 below an account without shares, and for nodes that do not exist
+    /// yet.
     pub fn norm_shares(&self, tree: &Tree) -> Vec<f64> {
         let mut norm = vec![1.0; tree.nodes.len()];
         for idx in 1..tree.nodes.len() {
@@ -522,7 +524,7 @@ mod tests {
             &["v", "w", "x", "y", "z"],
         );
         let standing = Standing::of(&tree, 0);
-        // x, y and z divide the half of A as 30, 50 and 20; v is entitled to what A is.
+        // x, y and z divide the half of A as 30, 50 and 20; v has the entitlement of A.
         let found = standing.entitlements(&tree);
         for (found, expected) in found.iter().zip([0.5, 0.5, 0.15, 0.25, 0.1]) {
             assert!((found - expected).abs() < 1e-15, "{found} {expected}");

@@ -1,6 +1,6 @@
 //! The promise of every index: a value at the end of an interval does not depend on later events. A
-//! random history cut at an interval must give the same values up to it, to the last bit; users
-//! have no values before they appear.
+//! random history that is cut at an interval must give the same values up to it, to the last bit.
+//! Users have no values before they appear.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,7 +16,7 @@ use super::indices::{BuiltIn, Formulated, Index, parse};
 use super::series::{Series, evaluate};
 use crate::units::{CpuTime, MICROS_PER_SECOND};
 
-/// Parameters with which built-in indices read more than by default. Every index is also tested
+/// Parameters that make built-in indices read more data than by default. Every index is also tested
 /// with its defaults.
 const VARIANTS: [&str; 8] = [
     "htcondor:half_life_s=7200",
@@ -50,8 +50,8 @@ const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 /// Intervals of a random history.
 const COUNT: u32 = 8;
 
-/// The usage of a user in an interval: charged, ran, waiting, memory, on which machine, and whether
-/// a task ends.
+/// The usage of a user in an interval: charged CPU, CPU that ran, waiting, memory, the machine, and
+/// whether a task ends.
 type Deed = (u8, u8, u8, u8, bool, bool);
 
 #[derive(Clone, Debug)]

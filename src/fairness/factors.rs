@@ -2,9 +2,9 @@
 //!
 //! In: lines `KIND NAME FACTOR`, or `KIND NAME on KIND NAME FACTOR` for a user or group on some
 //! machines. Out: the factor of a machine, of a user, or of a user on a machine; 1 (or the index's
-//! own default) if no line matches. The most specific line applies: machine before platform before
-//! capacity before site before cluster; user before group, and for a user or group, lines with a
-//! machine first.
+//! own default) if no line matches. The most specific line applies. For machines, the order is
+//! machine, platform, capacity, site, cluster. A user comes before a group, and for each of these,
+//! lines with a machine come first.
 //!
 //! ```text
 //! # kind      name                        factor
@@ -134,8 +134,8 @@ impl Factors {
         self.path.as_ref().map(|path| path.display().to_string())
     }
 
-    /// A remark if some lines do not apply to this history: if they name unknown users, or machines
-    /// where users are expected (`of_people`).
+    /// A remark if some lines do not apply to this history, because they name unknown users, or
+    /// machines where users are expected (`of_people`).
     pub fn remark(&self, history: &History, of_people: bool) -> Option<String> {
         let is_machine = |kind: &str, name: &str| {
             let of = |machine| {

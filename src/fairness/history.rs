@@ -1,7 +1,7 @@
 //! Usage over time, as the input of every index.
 //!
 //! In: cells from [`super::gather`], or from a test. Out: [`Step`]s, one per interval, with the
-//! usage of every user. This module depends on no lake and no index.
+//! usage of every user. This module does not depend on lakes or indices.
 //!
 //! ```text
 //!  start          start + 1 interval          start + 2 intervals
@@ -33,8 +33,8 @@ impl Grid {
         u32::try_from(offset / self.interval_us).ok().filter(|&idx| idx < self.count)
     }
 
-    /// The first interval in which something of that time exists: interval 0 for everything before
-    /// it, `None` after the last.
+    /// The first interval in which something that began at that time exists: interval 0 if it began
+    /// before the grid, `None` if after the last interval.
     pub fn since(&self, time_us: i64) -> Option<u32> {
         self.interval_of(time_us.max(self.start_us))
     }
@@ -100,8 +100,8 @@ pub struct Cell {
     pub interval: u32,
     /// Position in [`History::people`].
     pub who: u32,
-    /// Position in [`History::machines`]; if cells do not distinguish machines, one that represents
-    /// the whole cluster.
+    /// Position in [`History::machines`]. If cells do not distinguish machines, it is a machine
+    /// that represents the whole cluster.
     pub machine: u32,
     /// CPU time.
     pub cpu: CpuTime,
@@ -109,9 +109,9 @@ pub struct Cell {
     pub memory: CpuTime,
     /// CPU request times time waiting to run.
     pub waiting: CpuTime,
-    /// CPU time that ran in the interval, whenever it is charged.
+    /// CPU time that ran in the interval, regardless of when it is charged.
     pub held: CpuTime,
-    /// Memory time that ran in the interval, whenever it is charged.
+    /// Memory time that ran in the interval, regardless of when it is charged.
     pub held_memory: CpuTime,
 }
 
@@ -159,8 +159,8 @@ pub struct History {
     pub shown_from: u32,
     /// The usage, by (interval, user, machine).
     pub cells: Vec<Cell>,
-    /// Machine, user, and the CPU time of the user on the machine in the shown intervals, in this
-    /// order.
+    /// Machine, user, and the CPU time of the user on the machine in the shown intervals; sorted by
+    /// machine, then user.
     pub on_machines: Vec<(u32, u32, CpuTime)>,
     /// Attempts that ended, by interval.
     pub ends: Vec<AttemptEnd>,
@@ -181,14 +181,15 @@ pub struct Used {
     pub memory_s: f64,
     /// CPU-seconds requested while waiting.
     pub waiting_s: f64,
-    /// CPU-seconds that ran in the interval, whenever they are charged.
+    /// CPU-seconds that ran in the interval, regardless of when they are charged.
     pub held_s: f64,
-    /// Memory-seconds that ran in the interval, whenever they are charged.
+    /// Memory-seconds that ran in the interval, regardless of when they are charged.
     pub held_memory_s: f64,
 }
 
 impl Used {
-    /// Whether tasks of the user ran or waited in the interval, whenever they are charged.
+    /// Whether tasks of the user ran or waited in the interval, regardless of when they are
+    /// charged.
     pub fn asks(&self) -> bool {
         0.0 < self.held_s || 0.0 < self.waiting_s
     }

@@ -131,7 +131,7 @@ impl FairnessError {
         Self::Own { index: index.to_string(), cause: cause.into() }
     }
 
-    /// Whether the command line is wrong: a name, a key, a formula.
+    /// Whether the command line is wrong, such as a name, a key or a formula.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Notation(_)

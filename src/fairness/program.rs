@@ -41,7 +41,7 @@ use crate::units::CpuTime;
 /// The longest line of an answer.
 const LINE_MAX: u64 = 1 << 16;
 
-/// The silence after which the program is checked to be running.
+/// After a silence of this length, the run checks whether the program still runs.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// How much of stderr is kept for the error.
@@ -67,7 +67,7 @@ struct Told {
     numbers: [Vec<Option<usize>>; 2],
     /// The number of machines so far.
     machines: usize,
-    /// By number of a user, whether there is a value for this interval.
+    /// Whether there is a value for this interval, by the number of the user.
     answered: Vec<bool>,
 }
 
@@ -80,9 +80,9 @@ struct Groups {
     is_over: bool,
 }
 
-/// Ends all started programs and the processes that they started, and starts no more. Call it
-/// before this process ends, since a signal from the terminal does not reach them; waiting for
-/// their answers could take forever.
+/// Ends all started programs and the processes that they started; no more programs start
+/// afterwards. Call it before this process ends, because a signal from the terminal does not reach
+/// the programs. Waiting for their answers could take forever.
 pub fn stop_all() {
     let mut groups = groups();
     groups.is_over = true;
@@ -93,8 +93,8 @@ fn groups() -> MutexGuard<'static, Groups> {
     GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The process groups while [`stop_all`] was not called; after that, waits for the end of this
-/// process.
+/// The process groups. After a call of [`stop_all`] it does not return, but waits for the end of
+/// this process.
 fn groups_unless_over() -> MutexGuard<'static, Groups> {
     loop {
         let groups = groups();
@@ -107,7 +107,7 @@ fn groups_unless_over() -> MutexGuard<'static, Groups> {
 }
 
 fn stop_group(group: u32) {
-    // It may end on its own meanwhile.
+    // The group may have ended in the meantime.
     let group = format!("-{group}");
     let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
 }
@@ -163,7 +163,7 @@ impl Program {
                 // A program that keeps writing is stopped as well.
                 Ok(_) if left.is_zero() => break Err(RecvTimeoutError::Timeout),
                 Err(RecvTimeoutError::Timeout) if !left.is_zero() => {
-                    // Processes that it started may hold its output open after it has ended.
+                    // Processes that it started may keep its output open after it has ended.
                     if !matches!(running.child.try_wait(), Ok(None)) {
                         running.end_group();
                     }
@@ -282,7 +282,7 @@ impl Index for Program {
             running.input = None;
             match running.ended() {
                 Some(status) if status.success() => {
-                    // It has ended, so all its output is there.
+                    // It has ended, so its output is complete.
                     if let Ok(line) = running.lines.recv_timeout(Duration::from_millis(200)) {
                         let line: String = line.chars().take(80).collect();
                         return Err(
@@ -372,8 +372,8 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Starts a program with threads that write to it and read from it, so that neither side can block
-/// the other.
+/// Starts a program, with threads that write to it and read from it, so that the two sides cannot
+/// block each other.
 fn start(name: &str, words: &[String], limit: Duration) -> Result<Running, FairnessError> {
     let mut groups = groups_unless_over();
     let mut child = Command::new(&words[0])
@@ -424,7 +424,7 @@ fn start(name: &str, words: &[String], limit: Duration) -> Result<Running, Fairn
             let surplus = kept.len().saturating_sub(STDERR_MAX);
             kept.drain(..surplus);
         }
-        // There is no receiver any more if the run succeeded.
+        // If the run succeeded, there is no receiver any more.
         let _ = sender.send(String::from_utf8_lossy(&kept).trim().to_owned());
     });
     let deadline = now() + limit;
@@ -447,7 +447,7 @@ impl Running {
         }
     }
 
-    /// Stops the program and returns the last of its stderr.
+    /// Stops the program and returns the end of its stderr.
     fn kill(mut self) -> String {
         self.stop();
         self.stderr.recv_timeout(Duration::from_millis(200)).unwrap_or_default()
@@ -459,7 +459,7 @@ impl Running {
         let _ = self.child.wait();
     }
 
-    /// Ends the rest of its group, once: later the number may belong to another group.
+    /// Ends the rest of its group, but only once: later the number may belong to another group.
     fn end_group(&self) {
         let mut groups = groups();
         let count = groups.running.len();
@@ -562,7 +562,7 @@ mod tests {
     #[test]
     fn what_a_program_has_started_neither_holds_the_run_up_nor_stays() {
         let begin = now();
-        // One process in its group, and one that has left it and holds the output open.
+        // One process in its group, and one that has left the group and keeps the output open.
         let mark = format!("31.{}", std::process::id());
         let starts = format!("sleep {mark} & setsid sleep 30.5 & {LAST}");
         assert_eq!(run(&starts, 20.0).unwrap()[2], 5.0);

@@ -43,13 +43,14 @@ pub struct Series {
     pub undefined: Undefined,
 }
 
-/// How many of the main values of an index, those that charts show, are undefined.
+/// How many of the main values of an index are undefined. Main values are those that charts show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Undefined {
     /// Undefined values of users.
     pub values: u64,
-    /// All values of users: one per shown interval from the first submission of the user on.
+    /// All values of users: one per user and shown interval, from the first submission of the user
+    /// on.
     pub of_values: u64,
     /// Shown intervals without a value for all users together.
     pub intervals: u64,

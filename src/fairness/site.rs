@@ -2,8 +2,8 @@
 //!
 //! In: the text of a `slurm.conf`, or the output of `sshare -a -l -P` or `sacctmgr dump`. Out: the
 //! index with the site's parameters, or its associations (accounts, and users in them) with their
-//! shares. A line that cannot be read is an error with its number; a rule that is not supported is
-//! rejected, and irrelevant settings are skipped.
+//! shares. A line that cannot be read is an error with its number. A rule that is not supported is
+//! rejected. Irrelevant settings are skipped.
 //!
 //! ```text
 //! PriorityFlags=NO_FAIR_TREE         Account|User|RawShares|...     Cluster - 'c':Fairshare=1
@@ -47,7 +47,7 @@ const BESIDE: [&str; 13] = [
     "PriorityWeightTRES",
 ];
 
-/// First keys of lines about a part of the cluster, which have their own keys such as
+/// First keys of lines about a part of the cluster. These lines have their own keys, such as
 /// `PriorityTier`.
 const OF_A_PART: [&str; 5] = ["DownNodes", "FrontendName", "NodeName", "NodeSet", "PartitionName"];
 
@@ -368,7 +368,7 @@ impl Book {
     }
 }
 
-/// The notation of a dump for the shares of the account.
+/// The number that a dump writes for `parent`, the shares of the account.
 const PARENT: &str = "2147483647";
 
 fn shares_of(line: usize, text: &str) -> Result<Shares, Wrong> {
@@ -384,8 +384,8 @@ fn shares_of(line: usize, text: &str) -> Result<Shares, Wrong> {
     }
 }
 
-/// Reads the output of `sshare -P`: an account is indented below the one it belongs to, and a
-/// user's line names the account.
+/// Reads the output of `sshare -P`: an account is indented below the account that it belongs to,
+/// and a user's line names the account.
 fn of_sshare(
     text: &str,
     columns: usize,

@@ -1,6 +1,7 @@
-//! What the paper's administrator reads from figure 3, as data: users to limit for the rest of the
-//! week, and users who came when capacity was free. All values use running usage, interval by
-//! interval, whenever it is charged, so usage, ceiling and load are comparable.
+//! Suggestions that the administrator in the paper reads from figure 3, as data: users to limit for
+//! the rest of the week, and users who came when capacity was free. All values use running usage,
+//! interval by interval, regardless of when it is charged. So usage, ceiling and load are
+//! comparable.
 //!
 //! ```text
 //!  usage so far   ........____----''''   passes the ceiling early: hold back until the end
@@ -111,8 +112,8 @@ pub fn suggest(history: &History, limits: Limits) -> Suggestions {
     Suggestions { limits, capacity: capacity.into(), hold_back, came_when_free }
 }
 
-/// The share of the capacity in use in each shown interval, by what ran in it, whenever it is
-/// charged. Without a table of machines, the busiest interval counts as full.
+/// The share of the capacity in use in each shown interval, from running usage, regardless of when
+/// it is charged. Without a table of machines, the busiest interval counts as full.
 pub fn load(history: &History) -> Vec<f64> {
     let count = (history.grid.count - history.shown_from) as usize;
     let mut used = vec![CpuTime::ZERO; count];

@@ -199,7 +199,7 @@ impl File {
     }
 }
 
-/// Rejects a parameter that the template does not have, and a time that is not above 0.
+/// Rejects a parameter that the template does not have, and a time of 0 or less.
 fn check_parameters(
     template: &Template,
     given: &[(String, f64, Spot)],

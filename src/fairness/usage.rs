@@ -1,9 +1,9 @@
 //! Usage of users, clusters and machines, with their shares, peaks and last uses.
 //!
-//! In: a [`History`]. Out: rows, the heaviest first. Times are seconds from the start of the span,
-//! in whole intervals, because usage is known only per interval; only the last use is exact. CPU
-//! time and its shares are charged usage; peaks, first and last uses refer to running usage,
-//! whenever it is charged.
+//! In: a [`History`]. Out: rows, the heaviest first. Times are seconds from the start of the span.
+//! They are whole intervals, because usage is known only per interval; only the last use is exact.
+//! CPU time and its shares are charged usage. Peaks, first and last uses are of running usage,
+//! regardless of when it is charged.
 
 use std::collections::BTreeMap;
 
@@ -29,9 +29,9 @@ pub struct UserUsage {
     pub cpu_s: f64,
     /// Share of all charged CPU time.
     pub share: Option<f64>,
-    /// CPU-seconds that ran, whenever they are charged.
+    /// CPU-seconds that ran, regardless of when they are charged.
     pub ran_cpu_s: f64,
-    /// The most cores in use over an interval, whenever they are charged.
+    /// The most cores in use over an interval, regardless of when they are charged.
     #[serde(alias = "peak_gpus")]
     pub peak_cores: f64,
     /// Start of that interval, s.
@@ -41,7 +41,8 @@ pub struct UserUsage {
     /// The last instant at which a task ran, s; if none ran in the shown intervals, the end of the
     /// last interval with a charge.
     pub last_use_s: f64,
-    /// Number of intervals with a charge: many are a staircase, one is a steep step.
+    /// Number of intervals with a charge. Usage rises as a staircase in many intervals, and as a
+    /// steep step in one.
     pub active_intervals: u64,
     /// The largest share of the user's usage in one interval: near 1 for a steep step.
     pub largest_step_share: f64,
@@ -102,7 +103,7 @@ pub(super) fn named<'de, D: Deserializer<'de>>(source: D) -> Result<String, D::E
     Ok(name.unwrap_or_else(|| NOBODY.to_owned()))
 }
 
-/// The CPU time that ran in the shown intervals, whenever it is charged.
+/// The CPU time that ran in the shown intervals, regardless of when it is charged.
 pub fn total_ran(history: &History) -> CpuTime {
     history.shown().iter().map(|cell| cell.held).sum()
 }
@@ -117,7 +118,8 @@ pub fn users(history: &History) -> Vec<UserUsage> {
     users_where(history, &|_| true)
 }
 
-/// The same; peaks are those of the intervals that are known, unless a user ran in no such interval.
+/// The same, with peaks only in known intervals. A user who ran in no known interval has the peak
+/// of all intervals.
 pub fn users_where(history: &History, is_known: &dyn Fn(u32) -> bool) -> Vec<UserUsage> {
     let total = total(history);
     let mut cells: Vec<&Cell> =
@@ -164,7 +166,8 @@ pub fn inequality(users: &[UserUsage]) -> Option<Inequality> {
     Some(Inequality { users: ascending.len() as u64, gini, users_of_half })
 }
 
-/// What ran of each user in each interval (from the first shown one), whenever it is charged.
+/// The running usage of each user in each interval (from the first shown one), regardless of when
+/// it is charged.
 pub fn held_by_interval(history: &History) -> Vec<Vec<(u32, CpuTime)>> {
     let mut all: Vec<Vec<(u32, CpuTime)>> = vec![Vec::new(); history.people.len()];
     for cell in history.shown().iter().filter(|cell| cell.held != CpuTime::ZERO) {
@@ -307,7 +310,7 @@ mod tests {
         assert_eq!((a.user.as_str(), a.cpu_s, a.share), ("a", 10_800.0, Some(0.75)));
         assert_eq!((a.peak_cores, a.peak_at_s), (2.0, 3600.0));
         assert_eq!((a.first_use_s, a.last_use_s, a.active_intervals), (3600.0, 14_400.0, 2));
-        // A peak in a time that is not in the log is none.
+        // Intervals that the log does not cover have no peak.
         let known = users_where(&history, &|idx| idx != 1);
         assert_eq!(
             (known[0].peak_cores, known[0].peak_at_s, known[0].cpu_s),

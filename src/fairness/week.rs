@@ -105,7 +105,8 @@ pub struct Seen {
     /// Users who came late: over half of their running usage was in the second half. The heaviest
     /// first.
     pub late: Vec<Late>,
-    /// A staircase beside a steep step: the heaviest user with a steep step that has a match.
+    /// A staircase and a steep step: the heaviest user with a steep step that matches another
+    /// user's staircase.
     pub pair: Option<Pair>,
 }
 
@@ -116,8 +117,8 @@ pub const STAIR_MOST: f64 = 0.1;
 /// A steep step has more than this share of the usage in one interval.
 pub const STEEP: f64 = 0.5;
 
-/// Finds the patterns: early and late users among those `drawn`, a pair among `pairs`, all by
-/// position among the people.
+/// Finds the patterns: early and late users among those in `drawn`, and a pair among those in
+/// `pairs`. Users are given by their position among the people.
 pub fn read(history: &History, eup: &Series, drawn: &[usize], pairs: &[usize]) -> Seen {
     let users = usage::users(history);
     let of = |whom: &[usize]| -> Vec<&UserUsage> {

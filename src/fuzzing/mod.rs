@@ -1,8 +1,8 @@
 //! What must hold for any bytes: one check for each parser of text from outside.
 //!
 //! In: any bytes. Out: nothing, or a panic with the check that failed. The program in `fuzz/` calls
-//! these checks with generated inputs; the tests below call them with the kept corpus and with
-//! random bytes. Compiled only for these two.
+//! these checks with generated inputs. The tests below call them with the stored corpus and with
+//! random bytes. This module is compiled only for these two uses.
 
 use crate::schema::Source;
 
@@ -11,18 +11,18 @@ pub mod traces;
 
 /// A check.
 pub struct Target {
-    /// Its name, and that of its corpus in `fuzz/`.
+    /// The name of the check and of its corpus in `fuzz/`.
     pub name: String,
     check: Check,
 }
 
-/// Panics if a text breaks a promise.
+/// A check of a text; it panics if the text breaks a promise.
 type CheckOfText = fn(&[u8]);
 
 #[derive(Clone, Copy)]
 enum Check {
     Of(CheckOfText),
-    /// A log of a kind of trace.
+    /// A log of this kind of trace.
     Log(Source),
 }
 
@@ -41,7 +41,7 @@ const CHECKS: [(&str, CheckOfText); 11] = [
     ("form", form),
 ];
 
-/// Every check: those listed, and one for each log.
+/// Every check: the listed ones, and one for each kind of log.
 pub fn targets() -> Vec<Target> {
     let listed =
         CHECKS.map(|(name, check)| Target { name: name.to_owned(), check: Check::Of(check) });
@@ -63,7 +63,7 @@ impl Target {
     }
 }
 
-/// Queries and forms of the portal.
+/// Checks queries and forms of the portal.
 #[cfg(feature = "serve")]
 pub fn form(input: &[u8]) {
     crate::serve::fuzzed::form(input);
@@ -73,7 +73,7 @@ pub fn form(input: &[u8]) {
 #[cfg(not(feature = "serve"))]
 pub const fn form(_: &[u8]) {}
 
-/// Takes the first byte, which chooses between variants of a check.
+/// Splits off the first byte, which selects a variant of a check.
 fn choice(input: &[u8]) -> (usize, &[u8]) {
     input.split_first().map_or((0, input), |(&first, rest)| (usize::from(first), rest))
 }
@@ -107,7 +107,7 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR"))
     }
 
-    /// What `fuzz/pack` wrote for an input.
+    /// The bytes of an input, from the text that `fuzz/pack` wrote for it.
     fn unpacked(input: &str) -> Vec<u8> {
         let mut pieces = input.split("\\x");
         let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
@@ -119,7 +119,7 @@ mod tests {
         bytes
     }
 
-    /// The corpus holds what found new ways through the code, and every input that ever failed.
+    /// The corpus has the inputs that reached new code paths, and every input that ever failed.
     #[test]
     fn the_corpus_holds() {
         for (target, inputs) in &*CORPORA {
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// Promise: packing loses no byte, whether the script unpacks or these tests do.
+    /// Promise: packing loses no byte, both when the script unpacks and when these tests do.
     #[test]
     fn packed_inputs_come_out_as_they_went_in() {
         let folder = tempfile::tempdir().unwrap();
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Replaces, removes or adds bytes at drawn places.
+    /// Replaces, removes or adds bytes at random positions.
     fn damaged(bytes: &[u8], edits: &[(usize, u8, u8)]) -> Vec<u8> {
         let mut bytes = bytes.to_vec();
         for &(at, byte, kind) in edits {

@@ -1,5 +1,5 @@
-//! Texts written by hand: an accepted text reads the same when it is written again, and a refusal
-//! says why.
+//! Checks of texts that people write: an accepted text can be printed and read again with the same
+//! meaning, and a rejected text gives an error that says why.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
@@ -20,7 +20,7 @@ use crate::schema::Source;
 use crate::studies::outcomes::Classes;
 use crate::studies::rules::RuleGrid;
 
-/// What is read prints as something that is read as the same, and prints alike.
+/// Checks that a value read from `text` prints as a text that reads and prints the same again.
 fn survives<T: FromStr<Err: Debug> + Display>(text: &str) {
     if let Ok(read) = text.parse::<T>() {
         let written = read.to_string();
@@ -29,7 +29,7 @@ fn survives<T: FromStr<Err: Debug> + Display>(text: &str) {
     }
 }
 
-/// A refusal says where, within the text.
+/// Checks that an error has a position within the text, and a reason.
 fn says_where(source: &str, mistake: &Mistake) {
     assert!(1 <= mistake.line && mistake.line <= source.matches('\n').count() + 1);
     assert!(1 <= mistake.column && 1 <= mistake.length && !mistake.problem.is_empty());
@@ -37,7 +37,7 @@ fn says_where(source: &str, mistake: &Mistake) {
     assert!(shown.contains(&mistake.problem));
 }
 
-/// Policies, detectors, kill rules, truths, clusters, workloads.
+/// Checks the notations of policies, detectors, kill rules, truths, clusters and workloads.
 pub fn notation(input: &[u8]) {
     let (which, text) = choice(input);
     let Ok(text) = std::str::from_utf8(text) else { return };
@@ -54,7 +54,7 @@ pub fn notation(input: &[u8]) {
     }
 }
 
-/// Lists of thresholds: positive, ascending, each once, and never too many.
+/// Checks lists of thresholds: positive, ascending, without duplicates, and at most 10,000.
 pub fn thresholds(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let Ok(grid) = parse_grid(text) else { return };
@@ -64,7 +64,7 @@ pub fn thresholds(input: &[u8]) {
     assert_eq!(parse_grid(&written.join(",")), Ok(grid));
 }
 
-/// Values that differ by place, so that every expression has something to work on.
+/// Different values for each name and machine, so that every expression has usable input.
 struct Places;
 
 impl Values for Places {
@@ -99,14 +99,14 @@ fn formula_of(text: &str, parameters: &[(String, f64)]) {
     }
 }
 
-/// Formulas of indices: what is taken can be worked out.
+/// Checks formulas of indices: an accepted formula can be evaluated.
 pub fn formula(input: &[u8]) {
     if let Ok(text) = std::str::from_utf8(input) {
         formula_of(text, &[("a".to_owned(), 0.5), ("half_life".to_owned(), 86_400.0)]);
     }
 }
 
-/// Files of indices.
+/// Checks files of indices.
 pub fn template(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     match template::File::read(text) {
@@ -115,7 +115,7 @@ pub fn template(input: &[u8]) {
     }
 }
 
-/// Files of whole analyses: what is settled can be written and asked again.
+/// Checks files of whole analyses: an accepted configuration can be written and read again.
 pub fn config(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     match Config::read(text) {
@@ -129,10 +129,10 @@ pub fn config(input: &[u8]) {
     }
 }
 
-/// Manifests of lakes: what is taken holds together, and is written as it was read.
+/// Checks manifests of lakes: an accepted manifest is consistent, and writing it loses nothing.
 pub fn manifest(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    // Random edits never guess a checksum, so edits behind a correct one are tested as well.
+    // Random edits never produce a correct checksum, so manifests are parsed without checking it.
     let Ok((manifest, _)) = Manifest::parse(text) else { return };
     let again = Manifest::read(&manifest.text()).expect("what was written is read");
     assert_eq!(again, manifest);

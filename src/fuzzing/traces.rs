@@ -1,5 +1,5 @@
-//! The parsers of traces: no byte makes one panic or is lost silently, and the boundaries of blocks
-//! make no difference.
+//! Checks of the parsers of traces: no input makes a parser panic, no line is lost silently, and
+//! block boundaries make no difference.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::sources::{Notes, RawPart, RowBlock, google_2011, parser_of};
 
 use super::choice;
 
-/// All that a parser made of a text.
+/// Everything that a parser returned for a text.
 #[derive(Debug, PartialEq)]
 struct Parsed {
     rows: RowBlock,
     notes: Notes,
 }
 
-/// A table of a trace, and what its user says of it.
+/// A part of a table, and how the user wants it to be read.
 fn part_of(source: Source, table: Table, reading: Reading) -> RawPart {
     RawPart {
         source,
@@ -39,11 +39,12 @@ fn part_of(source: Source, table: Table, reading: Reading) -> RawPart {
     }
 }
 
-/// Parses a text, cut behind the first line end after every `step` bytes.
+/// Parses a text in blocks. Each block ends at the first line end at least `step` bytes after its
+/// start.
 fn parsed(part: &RawPart, text: &[u8], step: usize) -> Parsed {
     let (source, table) = (part.source, part.table);
     let Ok(mut parser) = parser_of(part, text) else {
-        // A header that lacks a column: told before a line is read.
+        // A column is missing from the header: this is reported before any line is read.
         return Parsed { rows: RowBlock::new(table, source, 0), notes: Notes::default() };
     };
     let (mut all, mut block) = (RowBlock::new(table, source, 0), RowBlock::new(table, source, 0));
@@ -78,12 +79,12 @@ fn parsed(part: &RawPart, text: &[u8], step: usize) -> Parsed {
     Parsed { notes: parser.notes(), rows: all }
 }
 
-/// Checks what holds for every format, and returns what the text gave.
+/// Checks what must hold for every format, and returns the rows and notes.
 fn check(source: Source, table: Table, text: &[u8]) -> Parsed {
     check_part(&part_of(source, table, Reading::default()), text)
 }
 
-/// The same for a part that needs a user's word.
+/// The same as `check`, for a part with settings of the user.
 fn check_part(part: &RawPart, text: &[u8]) -> Parsed {
     let (source, table) = (part.source, part.table);
     let whole = parsed(part, text, usize::MAX);
@@ -109,7 +110,7 @@ fn check_part(part: &RawPart, text: &[u8]) -> Parsed {
     whole
 }
 
-/// The same lines with every field in quotes, which only the careful parser reads.
+/// The same lines with every field in quotes; only the careful parser reads quotes.
 fn quoted(text: &[u8]) -> Vec<u8> {
     let mut all = Vec::new();
     for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -123,7 +124,8 @@ fn quoted(text: &[u8]) -> Vec<u8> {
     all
 }
 
-/// Google 2011: each line is a row or a reject, and the quick parser reads what the careful does.
+/// Google 2011: each line is a row or a reject, and the fast parser gives the same result as the
+/// careful one.
 pub fn csv(input: &[u8]) {
     let (which, text) = choice(input);
     let table = Table::ALL[which % Table::ALL.len()];
@@ -145,8 +147,8 @@ pub fn csv(input: &[u8]) {
     assert_eq!(places(&rows), places(&careful));
 }
 
-/// Google 2019: each line that is not blank is a row, a reject, or left out for a counted
-/// reason.
+/// Google 2019: each line that is not blank is a row or a reject, or is left out for a reason that
+/// is counted.
 pub fn json(input: &[u8]) {
     let (which, text) = choice(input);
     let table = Table::ALL[which % Table::ALL.len()];
@@ -163,13 +165,13 @@ pub fn json(input: &[u8]) {
     }
 }
 
-/// The columns of the joined file of 2019 that decide over rows.
+/// The header of the joined file of 2019, with the columns that decide which rows are used.
 const JOINED: &[u8] =
     b",time,instance_events_type,collection_id,scheduling_class,collection_type,priority,\
 instance_index,machine_id,resource_request,user,start_after_collection_ids,start_time,end_time,\
 average_usage,cpu_usage_distribution,cluster,event,collections_events_type\n";
 
-/// The joined file of 2019, with its header or without: no record is lost without a word.
+/// The joined file of 2019, with or without its header: no record is lost silently.
 pub fn joined(input: &[u8]) {
     let (which, rest) = choice(input);
     let table = TABLES[which / 2 % TABLES.len()];
@@ -177,8 +179,8 @@ pub fn joined(input: &[u8]) {
     check(Source::Google2019, table, &text);
 }
 
-/// A map, a line of `---`, and a table. A text without that line is a table: the map that is proposed
-/// for it can be read, or waits for what its user must fill in.
+/// A map, a line of `---`, and a table. A text without that line is only a table. The map that is
+/// proposed for such a table can be read, or has gaps that the user must fill in.
 pub fn mapped(input: &[u8]) {
     const BETWEEN: &[u8] = b"\n---\n";
     let (_, text) = choice(input);
@@ -201,7 +203,7 @@ pub fn mapped(input: &[u8]) {
     let reading = || Reading { map: Some(Arc::clone(&map)), ..Reading::default() };
     let of = |kind| part_of(Source::Mapped, kind, reading());
     if parsed(&of(Table::JobEvents), table, usize::MAX).rows.line_count == 0 {
-        // The table lacks a column of the map: told before a line is read.
+        // A column of the map is missing from the table: this is reported before any line is read.
         return;
     }
     let [jobs, tasks] =
@@ -210,8 +212,8 @@ pub fn mapped(input: &[u8]) {
     assert_eq!(jobs.notes.remarks, tasks.notes.remarks);
 }
 
-/// What holds for a log of a kind of trace. A new kind is a table of one row per attempt, with the
-/// same text as machines.
+/// Checks a log of a kind of trace. A kind without its own arm is checked as a table of one row
+/// per attempt, and the same text is also read as machines.
 pub(super) fn log(source: Source, input: &[u8]) {
     match source {
         Source::Swf | Source::Gwf => jobs(source, input),
@@ -225,7 +227,7 @@ pub(super) fn log(source: Source, input: &[u8]) {
     }
 }
 
-/// A log of one line per job: each of its jobs is in both tables of events or in neither.
+/// A log of one line per job: each job is in both tables of events, or in neither.
 fn jobs(source: Source, input: &[u8]) {
     let (_, text) = choice(input);
     let of = |table| check(source, table, text);
@@ -237,7 +239,7 @@ fn jobs(source: Source, input: &[u8]) {
     assert!(machines.rows.row_ids.len() <= 1 && machines.rows.rejects.is_empty());
 }
 
-/// Rumen: a job that is a reject of one table of events is one of the other.
+/// Rumen: both tables of events reject the same jobs.
 fn rumen(input: &[u8]) {
     let (_, text) = choice(input);
     let of = |table| check(Source::Rumen, table, text);
@@ -246,7 +248,7 @@ fn rumen(input: &[u8]) {
     of(Table::MachineEvents);
 }
 
-/// Lists and lines of objects: what is a reject of one table of events is one of the other.
+/// Lists and lines of Kubernetes objects: both tables of events reject the same objects.
 fn kubernetes(input: &[u8]) {
     let (_, text) = choice(input);
     let of = |table| check(Source::Kubernetes, table, text);
@@ -256,8 +258,8 @@ fn kubernetes(input: &[u8]) {
     assert!(of(Table::MachineEvents).rows.rejects.is_empty());
 }
 
-/// A table of one row per attempt: each line is a row, a reject or left out for a counted reason, in
-/// both tables of events alike. In Slurm, machines come from the same lines.
+/// A table of one row per attempt: both tables of events reject the same lines, and leave out the
+/// same lines for reasons that are counted. In Slurm, machines come from the same lines.
 fn records(source: Source, input: &[u8]) {
     let (_, text) = choice(input);
     let part = part_of(source, Table::JobEvents, Reading::default());

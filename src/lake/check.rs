@@ -1,4 +1,4 @@
-//! Checks that the rows of a lake are rows that an ingest could have stored.
+//! Checks that an ingest could have stored the rows of a lake.
 //!
 //! In: batches as they are read. Out: nothing, or the column at fault and its problem. A checksum
 //! shows that a file is the recorded one, but it cannot reveal a change to both a file and its

@@ -187,7 +187,8 @@ fn definition_levels(nulls: &[u32], rows: &std::ops::Range<usize>) -> Vec<i16> {
     levels
 }
 
-/// A full disk shows up as an error of the Parquet writer; it remains an I/O error.
+/// Converts an error of the Parquet writer. A full disk appears as such an error; it becomes an I/O
+/// error again.
 pub(super) fn of_parquet(error: ParquetError) -> LakeErrorKind {
     match error {
         ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {

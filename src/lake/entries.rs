@@ -36,7 +36,7 @@ pub struct PartEntry {
     pub rows: u64,
     /// Lines that gave no row, by reason.
     pub rejects: BTreeMap<String, u64>,
-    /// Assumptions, and how often each was made; only for sources that leave something open.
+    /// Assumptions, and how often each was made; empty for sources that need none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub remarks: BTreeMap<String, u64>,
     /// The header of the raw file as keys and values; only with the first table of a log.
@@ -48,7 +48,7 @@ pub struct PartEntry {
     pub max_time_us: Option<i64>,
     /// The limit of rejects for this part.
     pub max_rejects: String,
-    /// The stem of the names of the files with its rows.
+    /// The common stem of the names of the files that hold its rows.
     pub segment: String,
 }
 

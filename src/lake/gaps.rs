@@ -27,7 +27,7 @@ pub struct Gap {
     /// The last loaded event before the gap, hours of the trace clock; `None` if the parts are not
     /// ordered by time.
     pub from_h: Option<f64>,
-    /// The first loaded event after the gap, in the same way.
+    /// The first loaded event after the gap, hours of the trace clock; `None` as for `from_h`.
     pub until_h: Option<f64>,
 }
 

@@ -5,10 +5,10 @@
 //!
 //! A thread takes a segment, reads its parts in order, and writes them into one file. A bad part
 //! affects only itself: its segment is written again without it, the others continue, and it is
-//! reported at the end. A machine error (a full disk) stops everything at once.
+//! reported at the end. A machine error (a full disk) stops everything immediately.
 //!
 //! ```text
-//!  claim segment ─► read parts ─► spread rows ─► file beside ─► rename ─► journal ─► manifest
+//!  claim segment ─► read parts ─► spread rows ─► temp. file  ─► rename ─► journal ─► manifest
 //!                                                             killed here: a file without    └ at the end
 //!                                                             an entry, removed by the next run
 //! ```
@@ -53,8 +53,8 @@ pub struct IngestOutcome {
     pub skipped: usize,
     /// Parts that failed.
     pub failed: Vec<FailedPart>,
-    /// Whether its caller stopped it: the lake then holds all parts in [`stored`](Self::stored),
-    /// each complete, and running the same ingest again does the rest.
+    /// Whether the caller stopped it. The lake then holds all parts in [`stored`](Self::stored),
+    /// each complete. Running the same ingest again does the rest.
     pub is_cancelled: bool,
 }
 
@@ -268,8 +268,8 @@ fn open_manifest(plan: &IngestPlan) -> Result<(Manifest, Manifest), LakeError> {
     Ok((all, own))
 }
 
-/// Refuses to mix two traces: a part in the lake must come from a file of the same name and size,
-/// and of as many parts, unless its log may get more files.
+/// Refuses to mix two traces. A part in the lake must come from a file of the same name and size.
+/// The number of parts must be the same too, unless its log may get more files.
 fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeError> {
     let told = |name: &str, bytes: u64| format!("`{name}`, {}", counted(bytes, "byte"));
     let count = |of: Option<u32>| of.filter(|_| !plan.source.has_files());
@@ -297,7 +297,7 @@ fn check_unchanged(plan: &IngestPlan, manifest: &Manifest) -> Result<(), LakeErr
     Ok(())
 }
 
-/// Stores a segment, and repeats it without a part that turns out to be bad.
+/// Stores a segment. If a part turns out to be bad, repeats the segment without that part.
 fn store_segment(
     plan: &IngestPlan,
     segment: &Segment,

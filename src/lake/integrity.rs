@@ -160,7 +160,7 @@ impl Held {
         self.max_time_us = self.max_time_us.max(other.max_time_us);
     }
 
-    /// The statement of the manifest about the part that the files contradict.
+    /// What the manifest says about the part, if the files contradict it.
     fn contradiction(&self, part: &PartEntry) -> Option<String> {
         let shown = |time: Option<i64>| time.map_or("none".to_owned(), |time| format!("{time} us"));
         let times = [

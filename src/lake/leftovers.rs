@@ -56,8 +56,8 @@ pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The files in the folder of a table that this program may have made; links are left alone, since
-/// they lead elsewhere.
+/// The files in the folder of a table that this program may have made. Links are ignored, since
+/// they point elsewhere.
 pub(super) fn segment_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     if !fs::symlink_metadata(folder).is_ok_and(|about| about.is_dir()) {

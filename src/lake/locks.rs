@@ -12,7 +12,8 @@ use crate::files;
 /// The file that a process locks while it writes into a lake.
 pub(super) const LOCK: &str = ".lock";
 
-/// Locks of a lake, with that of the whole lake first; they end with the process.
+/// Locks of a lake; the lock of the whole lake is the first. They are released when the process
+/// ends.
 pub(super) struct Locks(Vec<File>);
 
 impl Drop for Locks {
@@ -30,8 +31,8 @@ pub(super) fn lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
     let fail = |error| LakeError::new(&plan.lake, LakeErrorKind::Io(error));
     loop {
         let locks = try_lock(plan)?;
-        // A run that left nothing behind may have removed the folder or the file meanwhile; a lock
-        // on a deleted file excludes no other process.
+        // A run that left nothing behind may have removed the folder or the file in the meantime. A
+        // lock on a deleted file excludes no other process.
         let held = locks.0[0].metadata().map_err(fail)?;
         let named = fs::metadata(plan.lake.join(LOCK));
         if named.is_ok_and(|named| (named.dev(), named.ino()) == (held.dev(), held.ino())) {
@@ -59,7 +60,7 @@ pub(super) fn try_lock(plan: &IngestPlan) -> Result<Locks, LakeError> {
         return Ok(Locks(vec![all]));
     };
     busy(all.try_lock_shared())?;
-    // Programs with another number of shards would store parts twice.
+    // Programs with a different number of shards would store parts twice.
     let own_count = format!("-of-{}", shard.count());
     for entry in fs::read_dir(&plan.lake)
         .map_err(|error| LakeError::new(&plan.lake, LakeErrorKind::Io(error)))?

@@ -26,7 +26,7 @@ use crate::sources::part_count_of_name;
 /// The name of the manifest in a lake.
 pub const MANIFEST: &str = "manifest.json";
 
-/// Most buckets of a lake; a lake of two petabytes would have this many.
+/// Most buckets of a lake; 32 TiB of compressed raw files would give this many.
 pub(super) const BUCKETS_MAX: u32 = 1 << 16;
 
 /// The name of the function that spreads jobs over buckets; see [`crate::schema::bucket_of`].
@@ -170,7 +170,7 @@ impl Manifest {
         Ok((manifest, checksum))
     }
 
-    /// Refuses results of an edit by hand or a bad merge.
+    /// Refuses a manifest that was edited by hand or merged badly.
     fn check(&self) -> Result<(), String> {
         if !(1..=BUCKETS_MAX).contains(&self.bucket_count) {
             let count = self.bucket_count;
@@ -222,15 +222,16 @@ impl Manifest {
         self.check().map_err(|problem| LakeError::new(path, LakeErrorKind::Inconsistent(problem)))
     }
 
-    /// Adds entries of a table that are not there yet: a merge that was killed half-way leaves some
-    /// in two places.
+    /// Adds the entries of a table that are still missing. A merge that was killed half-way leaves
+    /// some entries in two files.
     fn add(&mut self, name: String, entry: TableEntry) {
         let table = self.tables.entry(name).or_default();
         let parts: BTreeMap<u32, &PartEntry> =
             table.parts.iter().map(|part| (part.part, part)).collect();
         let files: BTreeMap<&str, &FileEntry> =
             table.files.iter().map(|file| (file.path.as_str(), file)).collect();
-        // The only file of a log may be stored as one of an unknown number since.
+        // A part that was stored as the only file of a log has no known number of parts once the
+        // log has more files.
         let is_new_part = |part: &PartEntry| {
             let same = |known: &PartEntry| PartEntry { of: known.of.and(part.of), ..part.clone() };
             parts.get(&part.part).is_none_or(|known| **known != same(known))
@@ -333,7 +334,7 @@ impl FileEntry {
     }
 }
 
-/// Whether a path is that of a file of a table, exactly as this program writes it: any other
+/// Whether the path of a file of a table is spelled exactly as this program writes it. Any other
 /// spelling would be a second name for the same file.
 fn is_path_of(table: Table, file: &FileEntry) -> bool {
     file.path
@@ -356,7 +357,7 @@ pub(super) fn segment_of(name: &str) -> Option<&str> {
     is_ours.then(|| &stem[..stem.len() - run])
 }
 
-/// Whether nothing, not even a link, has that name any more.
+/// Whether no file, not even a link, has that name any more.
 fn is_gone(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
@@ -388,7 +389,8 @@ impl TableEntry {
 
     fn sort(&mut self) {
         self.parts.sort_by_key(|part| part.part);
-        // The only file of a log that has got others since is one of an unknown number.
+        // Once a log has more files, the number of parts is unknown for the file that was its only
+        // one.
         if 1 < self.parts.len() {
             for part in self.parts.iter_mut().filter(|part| part.of == Some(1)) {
                 part.of = None;

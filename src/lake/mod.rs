@@ -48,7 +48,8 @@ pub use gaps::Gap;
 pub use manifest::{FileEntry, Manifest, Origin, PartEntry, TableEntry};
 pub use reader::Lake;
 
-/// Formats a number of bytes for people: whole kilobytes or megabytes, or gigabytes with a digit.
+/// Formats a number of bytes for people: whole kilobytes or megabytes, or gigabytes with one
+/// decimal.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
 pub fn told(bytes: u64) -> String {
     match bytes as f64 {
@@ -150,7 +151,7 @@ pub enum LakeErrorKind {
     /// The manifest contradicts itself.
     #[error("the manifest contradicts itself: {0}")]
     Inconsistent(String),
-    /// A lake of another program version.
+    /// A lake of another format version.
     #[error(
         "the lake has format version {found}, but this program reads {}",
         crate::schema::FORMAT_VERSION
@@ -201,7 +202,7 @@ pub enum LakeErrorKind {
         /// The kind of the trace to ingest.
         wanted: String,
     },
-    /// Names would be replaced with two keys, or only in part.
+    /// Names would be replaced under two different keys, or only in some parts.
     #[error("the names in the lake were replaced with another key, or not at all")]
     OtherKey,
     /// A file is gone or is not the one that was recorded.
@@ -273,7 +274,7 @@ pub enum LakeErrorKind {
         lines: u64,
         /// The limit.
         allowed: String,
-        /// Files behind the first that were read with it as one.
+        /// Number of files after the first that were read together with it as one.
         joined: usize,
         /// The first rejects.
         first: Vec<Reject>,
@@ -298,7 +299,8 @@ fn why_of(error: &SourceError) -> String {
     }
 }
 
-/// Which files the lines are of, if not of one; lines are counted on from file to file.
+/// Names the files that the lines belong to, if there are several. Line numbers continue from file
+/// to file.
 fn in_files(joined: usize) -> String {
     if joined == 0 { String::new() } else { format!(", counted over this file and {joined} more,") }
 }

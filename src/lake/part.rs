@@ -16,7 +16,8 @@ use crate::sources::part::{PartStop, PartSummary, Progress, read_part};
 use crate::sources::reading::Reading;
 use crate::sources::{RawPart, Reject, RowBlock, expected_line};
 
-/// Rejects of a part before their share of the lines read so far is checked.
+/// Up to this many rejects of a part, their share of the lines is not checked before the end of the
+/// part.
 const REJECTS_UNJUDGED: u64 = 100_000;
 
 /// A completely read part.
@@ -140,7 +141,8 @@ fn judge(
     Err(LakeError::new(&part.path, kind))
 }
 
-/// Whether most lines have another number of columns, and none has a row. A good line need not have one.
+/// Whether no line has a row, and at least half of the lines are rejected as a whole, such as for
+/// their number of columns. A good line may have no row.
 fn is_other_trace(rejects: &RejectLog, seen: &Seen) -> bool {
     let are_most = seen.lines <= rejects.count().saturating_mul(2);
     seen.rows == 0 && 0 < rejects.count() && are_most && rejects.are_of_lines

@@ -2,7 +2,7 @@
 //!
 //! In: the parts of a trace folder and the user's choices. Out: an [`IngestPlan`], the number of
 //! buckets of a new lake, and the segments: consecutive parts that share files, so that these are
-//! neither tiny nor huge. Everything depends on the raw folder alone, so shards agree without
+//! neither tiny nor huge. Everything depends only on the raw folder, so shards agree without
 //! communication, and a killed ingest is divided in the same way again.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,8 +127,8 @@ impl FromStr for Shard {
     }
 }
 
-/// How the data of a lake are divided. It never changes the contents, only how many rows are stored
-/// together and how much memory an ingest needs.
+/// How the data of a lake are divided. This never changes the contents. It changes only how many
+/// rows are stored together, and how much memory an ingest needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
     /// Raw bytes of consecutive parts that share a file.
@@ -152,7 +152,7 @@ pub struct IngestPlan {
     pub source: Source,
     /// Whether the raw files are the original trace.
     pub origin: Origin,
-    /// The parts wanted, by table.
+    /// The requested parts, by table.
     pub parts: BTreeMap<Table, Vec<RawPart>>,
     /// How many lines of a part may give no row.
     pub max_rejects: MaxRejects,
@@ -196,7 +196,7 @@ pub fn choose_parts(
         if tables.is_some_and(|tables| !tables.contains(&table)) {
             continue;
         }
-        // Tables of one part are always complete: `--parts 0-13` applies to tables of 500 parts.
+        // Tables of one part are always taken whole: `--parts 0-13` applies to tables of 500 parts.
         let is_single = all.iter().any(|part| part.of == Some(1));
         let wanted =
             |part: &&RawPart| is_single || parts.is_none_or(|parts| parts.contains(&part.part));
@@ -214,8 +214,8 @@ pub(crate) struct Segment {
     pub parts: Vec<RawPart>,
 }
 
-/// The number of buckets for a new lake, from the size of the raw files alone, so that shards agree
-/// without communication.
+/// The number of buckets for a new lake. It depends only on the size of the raw files, so that
+/// shards agree without communication.
 pub(crate) fn bucket_count_of(parts: &BTreeMap<Table, Vec<RawPart>>) -> u32 {
     let bytes: u64 = parts
         .iter()
@@ -235,7 +235,7 @@ pub(crate) fn bucket_count_of(parts: &BTreeMap<Table, Vec<RawPart>>) -> u32 {
 }
 
 /// Divides the parts into segments, always in the same way for the same folder, and leaves out
-/// parts in the lake.
+/// parts that are already in the lake.
 pub(crate) fn segments(plan: &IngestPlan, manifest: &Manifest) -> Vec<Segment> {
     let mut all = Vec::new();
     for (&table, parts) in &plan.parts {

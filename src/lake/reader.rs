@@ -56,7 +56,7 @@ pub struct Lake {
     /// Its contents.
     pub manifest: Manifest,
     sums: Sums,
-    /// Receives the progress of a call; the command line does if `None`.
+    /// Receives the progress of a call; if `None`, the command line receives it.
     watch: Option<Arc<Watch>>,
 }
 
@@ -82,8 +82,8 @@ impl Lake {
         Self { sums: Sums::Compared, ..self.clone() }
     }
 
-    /// The same lake, whose reads report their progress to `watch` and, if it asks to stop, end
-    /// with [`LakeErrorKind::Cancelled`]. Partial results are dropped.
+    /// The same lake. Its reads report their progress to `watch`. If `watch` requests a stop, they
+    /// end with [`LakeErrorKind::Cancelled`], and partial results are dropped.
     #[doc(hidden)]
     #[must_use]
     pub fn watched(&self, watch: &Arc<Watch>) -> Self {
@@ -112,7 +112,7 @@ impl Lake {
         table.column_idx(self.source(), column).is_some()
     }
 
-    /// The lines of the log's header under `key`; none if there are none.
+    /// The values of `key` in the header of the log; none if the header lacks the key.
     pub fn header<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
         self.header_lines().filter(move |(name, _)| *name == key).map(|(_, value)| value)
     }
@@ -134,7 +134,7 @@ impl Lake {
         remarks
     }
 
-    /// Whether its rows are only some of those of the trace, so that most events of a task are not in it.
+    /// Whether it has only some rows of its trace, so that most events of a task are missing.
     pub fn is_sample(&self) -> bool {
         self.remarks(Table::TaskEvents).contains_key(JOINED_SAMPLE)
     }
@@ -215,7 +215,7 @@ impl Lake {
     }
 
     /// Paths of the files of a table, for an engine that reads them itself. Each file is checked,
-    /// and so are the cells of the columns for which `is_read` holds.
+    /// and so are the cells of the columns for which `is_read` returns true.
     pub fn paths(
         &self,
         table: Table,
@@ -239,7 +239,8 @@ impl Lake {
     }
 
     /// The stretches of a bucket as Parquet files in memory, for an engine that reads them itself.
-    /// Cells of columns for which `is_read` holds are checked; those of other columns are zeros.
+    /// Cells of columns for which `is_read` returns true are checked; those of other columns are
+    /// zeros.
     pub fn streams(
         &self,
         table: Table,
@@ -305,8 +306,9 @@ impl Lake {
     }
 
     /// Reads columns of a table in the requested order. The files of one bucket are read one after
-    /// another, since buckets are read in parallel: a thread that waited for files here would start
-    /// another bucket and hold two. Files of all buckets are read in parallel.
+    /// another, since callers read buckets in parallel. A thread that waited for files here would
+    /// start another bucket, and hold two in memory. With `None` (all buckets), files are read in
+    /// parallel.
     pub fn read(
         &self,
         table: Table,

@@ -19,7 +19,7 @@ const BYTES_MAX: u64 = 256 << 20;
 /// Rejects shown in an error.
 const SHOWN: usize = 10;
 
-/// The reason under which lines are counted whose text is not stored.
+/// The reason under which lines are counted if their text is not stored.
 pub(super) const LEFT_OUT: &str = "lines without a row beyond the first 256 MiB: counted, not \
 stored";
 

@@ -2,7 +2,7 @@
 //! all of them.
 //!
 //! In: the rows of each bucket as a Parquet stream. Out: one Parquet file that any tool can read.
-//! The rows of a bucket (a stretch) can be read alone by their position, which the manifest
+//! The rows of a bucket (a stretch) can be read separately, by their position, which the manifest
 //! records. A stretch is a complete Parquet file itself, with offsets from its own start; the
 //! footer of the file lists the same row groups with offsets from the start of the file.
 //!
@@ -36,7 +36,7 @@ const MAGIC: &[u8] = b"PAR1";
 /// The key in the footer that holds the bucket of each row group.
 const BUCKETS_KEY: &str = "jobfate.bucket_of_row_group";
 
-/// Ranges closer together than this are read in one go.
+/// Ranges closer together than this are read in one step.
 const GAP_BYTES: u64 = 16 << 10;
 
 /// Bytes read for the header of a page that is not in memory.
@@ -294,7 +294,7 @@ impl Piece {
         Ok(all)
     }
 
-    /// A part of it from memory, if it is there.
+    /// A range of it from `start`, if it is in memory.
     fn held(&self, start: u64) -> Option<Bytes> {
         let at = self.held.partition_point(|(begin, _)| *begin <= start).checked_sub(1)?;
         let (begin, bytes) = &self.held[at];

@@ -1,5 +1,5 @@
 //! A lake holds the rows of the raw parts, however it is divided: by `row_id`, bucket by bucket,
-//! and for a program without knowledge of buckets. The expected rows come from the text alone.
+//! and for programs that do not know the buckets. The expected rows come from the text alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

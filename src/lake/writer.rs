@@ -100,7 +100,8 @@ impl OpenFile {
         Ok(Self { beside, joiner, runs: 0, last_times: vec![i64::MIN; bucket_count] })
     }
 
-    /// Whether rows ordered by time continue where the rows in the file end.
+    /// Whether the file can take these rows, which are ordered by time: in each bucket, they start
+    /// no earlier than the rows in the file end.
     fn takes(&self, buckets: &[Bucket]) -> bool {
         let goes_on = |(last, bucket): (&i64, &Bucket)| {
             bucket.rows.i64_cells(0).first().is_none_or(|first| last <= first)
@@ -293,8 +294,8 @@ impl SegmentWriter {
         self.table
     }
 
-    /// Rows whose memory a bucket keeps: vectors grow by doubling, so one just above its share of a
-    /// run has room for twice as many.
+    /// The number of rows for which a bucket keeps memory. Vectors grow by doubling, so a bucket
+    /// just above its share of a run has room for twice as many.
     fn rows_kept(&self) -> usize {
         self.run_rows_max / self.buckets.len() * 5 / 2
     }

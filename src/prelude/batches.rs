@@ -6,7 +6,7 @@ use super::Error;
 use crate::lake::Lake;
 use crate::schema::Table;
 
-/// Selects rows of a table to read; made by [`Lake::batches`].
+/// A selection of the rows of a table; made by [`Lake::batches`].
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a question does nothing until it is asked"]
 pub struct Batches<'a> {
@@ -37,7 +37,7 @@ impl Batches<'_> {
         Self { bucket: Some(bucket), ..self }
     }
 
-    /// The rows, with these columns in this order.
+    /// Reads the rows, with these columns in this order.
     ///
     /// # Errors
     /// The table, a column or the bucket is not in the lake, or a file is damaged.

@@ -43,7 +43,7 @@ impl Lake {
 
 impl DetectQuestion<'_> {
     /// The source of progress; by default [`ProgressModel::Siblings`], which an operator could have
-    /// used. The other two are oracles: they use the attempt's own end.
+    /// used. The other two are oracles: they use the recorded end of the attempt.
     pub fn progress(mut self, model: ProgressModel) -> Self {
         self.plan.walk.progress = model;
         self
@@ -61,7 +61,7 @@ impl DetectQuestion<'_> {
         self
     }
 
-    /// The smallest group, by finished tasks, that is included, at least 1; 10 by default.
+    /// The fewest finished tasks of a group that is included; at least 1, by default 10.
     pub fn tasks_min(mut self, tasks_min: usize) -> Self {
         self.plan.tasks_min = tasks_min;
         self
@@ -70,9 +70,10 @@ impl DetectQuestion<'_> {
     window_end! {}
 
     on_progress! {
-        /// Reports the progress of the call to `callback`, in rows, and stops when it breaks; the
-        /// error of the call then [is cancelled](Error::is_cancelled). [`run_with`](Self::run_with)
-        /// has passed on all flags of complete buckets by then; nothing else is kept.
+        /// Reports the progress of the call to `callback`, in rows. The call stops when the
+        /// callback returns `Break`; its error then [is cancelled](Error::is_cancelled).
+        /// [`run_with`](Self::run_with) has by then passed on all flags of complete buckets;
+        /// nothing else is kept.
     }
 
     /// Runs the detectors over the history of the lake.

@@ -21,7 +21,7 @@ pub enum Error {
     /// The lake could not be read or written.
     #[error(transparent)]
     Lake(#[from] LakeError),
-    /// A fact could not be computed from it.
+    /// A fact could not be computed from the lake.
     #[error(transparent)]
     Fact(#[from] FactError),
     /// A raw trace could not be read.
@@ -42,10 +42,10 @@ pub enum Error {
     /// A policy cannot be replayed.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// A setting that its question cannot use.
+    /// A question cannot use one of its settings.
     #[error("the setting `{setting}` is refused")]
     Setting {
-        /// The setting: the method of the question that sets it.
+        /// The setting, named after the method that sets it.
         setting: &'static str,
         /// Why.
         #[source]
@@ -63,7 +63,7 @@ pub enum SettingError {
     /// A sweep without a rule.
     #[error("there is no kill rule to sweep; name one with `rule`")]
     NoRule,
-    /// Intervals so short that there are too many.
+    /// The intervals are so short that there are too many of them.
     #[error("{count} intervals are too many")]
     Intervals {
         /// The number of intervals.

@@ -27,7 +27,7 @@ pub struct Ingest {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Ingested {
-    /// The lake, unless nothing was stored in a new one.
+    /// The lake; `None` if the lake is new and nothing was stored in it.
     pub lake: Option<Lake>,
     /// Parts stored by this run, by table and number.
     pub stored: Vec<(Table, PartEntry)>,
@@ -35,8 +35,9 @@ pub struct Ingested {
     pub skipped: usize,
     /// Parts that failed.
     pub failed: Vec<FailedPart>,
-    /// Whether the callback stopped it. Every part in [`stored`](Self::stored) is completely in the
-    /// lake; a part that was being read is not in it. Running the same ingest again adds the rest.
+    /// Whether the callback stopped the run. Every part in [`stored`](Self::stored) is complete in
+    /// the lake; a part that was being read is not in it. Another run of the same ingest adds the
+    /// rest.
     pub is_cancelled: bool,
 }
 
@@ -51,15 +52,15 @@ impl Ingest {
     /// The trace in a folder or file; its kind is recognised from its content.
     ///
     /// # Errors
-    /// There is no trace, or none of a known kind.
+    /// There is no trace, or its kind is unknown.
     pub fn of(trace: impl AsRef<Path>) -> Result<Self, Error> {
         let folder = open_trace(trace.as_ref(), None, None)?;
         let parts = choose_parts(&folder, None, None);
         Ok(Self::new(folder.source, Origin::of_folder(trace.as_ref()), parts))
     }
 
-    /// Files of another format, which `parser` reads; each is a part of a table. Its rows have the
-    /// columns, units and conventions of the source `like`, which the lake records as its own
+    /// Files of another format, which `parser` reads; each file is a part of a table. Their rows
+    /// have the columns, units and conventions of the source `like`, which the lake records as its
     /// source.
     ///
     /// # Errors
@@ -119,7 +120,7 @@ impl Ingest {
         self
     }
 
-    /// This program's share of the work, if several programs fill one lake.
+    /// The share of the work of this program, if several programs fill one lake.
     pub fn shard(mut self, shard: Shard) -> Self {
         self.plan.shard = Some(shard);
         self
@@ -131,8 +132,8 @@ impl Ingest {
         self
     }
 
-    /// Reports the progress to `callback`, in bytes of raw files, and stops when it breaks;
-    /// [`Ingested::is_cancelled`] says what is kept.
+    /// Reports the progress to `callback`, in bytes of raw files. The run stops when the callback
+    /// returns `Break`; [`Ingested::is_cancelled`] says what is kept.
     pub fn on_progress(
         mut self,
         callback: impl FnMut(Progress) -> ControlFlow<()> + Send + 'static,
@@ -144,7 +145,7 @@ impl Ingest {
     /// Ingests what the lake does not have yet.
     ///
     /// # Errors
-    /// A problem of the lake, the settings or the machine. Faults of single parts are in
+    /// A problem with the lake, the settings or the machine. Parts that failed are in
     /// [`Ingested::failed`].
     pub fn run(self) -> Result<Ingested, Error> {
         let progress = part::Progress { watch: self.watch, ..part::Progress::default() };

@@ -1,6 +1,6 @@
 //! Everything that most programs need, with one `use jobfate::prelude::*`.
 //!
-//! Questions are builders in the order of a sentence: the data, the settings, and then the answer.
+//! A question is a builder, used in this order: the data, the settings, then the answer.
 //! Times are whole microseconds of the trace clock ([`SECOND`], [`HOUR`], [`DAY`]). A call that
 //! takes seconds accepts a callback ([`Progress`]) that can stop it.
 
@@ -127,9 +127,9 @@ impl Cpu {
 }
 
 impl Lake {
-    /// The same lake, whose reads report their progress to `callback`, in rows, and stop when it
-    /// breaks. Use it for calls that take a lake and have no `on_progress`, such as [`Query::run`].
-    /// A call that is stopped keeps nothing.
+    /// The same lake, but its reads report their progress to `callback`, in rows. They stop when
+    /// the callback returns `Break`. Use it for calls that take a lake and have no `on_progress`,
+    /// such as [`Query::run`]. A stopped call keeps nothing.
     #[must_use]
     pub fn on_progress(
         &self,
@@ -139,7 +139,7 @@ impl Lake {
     }
 }
 
-/// The windows of a lake up to the chosen end, if there is one.
+/// The windows of a lake, up to the chosen end if there is one.
 fn windows(lake: &Lake, window_end_us: Option<i64>) -> Result<Windows, Error> {
     let refused = |early: EarlyEnd| Error::Setting { setting: "window_end", why: early.into() };
     Windows::ending(lake, window_end_us).map_err(refused)
@@ -150,7 +150,8 @@ fn watched(lake: &Lake, watch: Option<&Arc<Watch>>) -> Lake {
     watch.map_or_else(|| lake.clone(), |watch| lake.watched(watch))
 }
 
-/// Builder methods that several questions share: `on_progress` with its own text, and `window_end`.
+/// Builder methods that several questions share: `on_progress`, with a text for each question, and
+/// `window_end`.
 macro_rules! on_progress {
     ($(#[$words:meta])*) => {
         $(#[$words])*
@@ -166,7 +167,7 @@ macro_rules! on_progress {
 macro_rules! window_end {
     () => {
         /// Closes open jobs and attempts at this time of the trace clock, µs, instead of at the
-        /// last event; an earlier time is refused.
+        /// last event. A time before the last event is an error.
         pub fn window_end(self, end_us: i64) -> Self {
             Self { window_end_us: Some(end_us), ..self }
         }

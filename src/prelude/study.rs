@@ -55,12 +55,12 @@ impl StudyQuestion<'_> {
         Self { cpu, memory: None, ..self }
     }
 
-    /// Adds up memory times time instead of CPU time.
+    /// Adds up memory × time instead of CPU time.
     pub fn memory(self, memory: MemoryDefinition) -> Self {
         Self { memory: Some(memory), ..self }
     }
 
-    /// How outcomes are defined; by the exact event sequence by default.
+    /// How outcomes are defined; the default is the exact event sequence.
     pub fn outcomes(mut self, classes: Classes) -> Self {
         self.asked.classes = classes;
         self
@@ -87,8 +87,9 @@ impl StudyQuestion<'_> {
     window_end! {}
 
     on_progress! {
-        /// Reports the progress of the call to `callback`, in rows, and stops when it breaks. A
-        /// call that is stopped keeps nothing; its error [is cancelled](Error::is_cancelled).
+        /// Reports the progress of the call to `callback`, in rows. The call stops when the
+        /// callback returns `Break`. A stopped call keeps nothing; its error [is
+        /// cancelled](Error::is_cancelled).
     }
 
     /// Reads the lake once and computes all sums.
@@ -118,7 +119,7 @@ impl StudyQuestion<'_> {
     /// the rules.
     ///
     /// # Errors
-    /// As [`run`](Self::run), or there is no rule.
+    /// Those of [`run`](Self::run), or there is no kill rule.
     pub fn sweeps(&self) -> Result<Vec<Sweep>, Error> {
         if self.asked.rules.is_empty() {
             return Err(Error::Setting { setting: "rule", why: SettingError::NoRule });

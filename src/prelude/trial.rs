@@ -60,7 +60,7 @@ impl Deref for Sample {
 
 impl Drop for Sample {
     fn drop(&mut self) {
-        // If it cannot be removed, it stays like other temporary files.
+        // A folder that cannot be removed stays, like other temporary files.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -61,8 +61,8 @@ impl<'a> Usage<'a> {
         Self { interval_us, ..self }
     }
 
-    /// What CPU time means; [`Cpu::BestAvailable`] by default. [`Cpu::Published`] is refused,
-    /// because it is defined for whole jobs only.
+    /// The definition of CPU time; [`Cpu::BestAvailable`] by default. [`Cpu::Published`] is an
+    /// error, because it is defined for whole jobs only.
     pub fn cpu(self, cpu: Cpu) -> Self {
         Self { cpu, ..self }
     }
@@ -72,14 +72,14 @@ impl<'a> Usage<'a> {
         Self { by, ..self }
     }
 
-    /// When CPU time is charged; as it runs by default.
+    /// When CPU time is charged; by default while the attempt runs.
     pub fn accrual(self, accrual: Accrual) -> Self {
         Self { accrual: Some(accrual), ..self }
     }
 
     on_progress! {
-        /// Reports the progress of [`gather`](Self::gather) to `callback`, in rows, and stops when
-        /// it breaks. A call that is stopped keeps nothing; its error [is
+        /// Reports the progress of [`gather`](Self::gather) to `callback`, in rows. The call stops
+        /// when the callback returns `Break`. A stopped call keeps nothing; its error [is
         /// cancelled](Error::is_cancelled).
     }
 
@@ -87,7 +87,7 @@ impl<'a> Usage<'a> {
     ///
     /// # Errors
     /// A table is missing or cannot be read, the settings contradict each other, the usage exceeds
-    /// the limit of memory, or the callback stopped the call.
+    /// the memory limit, or the callback stopped the call.
     pub fn gather(&self) -> Result<Gathered, Error> {
         let lake = watched(self.lake, self.watch.as_ref());
         let cpu = self.cpu.of(&[&lake]);
@@ -100,7 +100,8 @@ impl<'a> Usage<'a> {
             return Err(GatherError::Intervals { count: 0, interval_us }.into());
         }
         let start_us = first_us.div_euclid(interval_us) * interval_us;
-        // An end at the very end of the window lies in the interval that begins there.
+        // An attempt that ends exactly at the end of the window counts in the interval that begins
+        // there.
         let length_us = windows.task_end_us.saturating_sub(start_us).saturating_add(1);
         let count = length_us.div_euclid(interval_us) + i64::from(length_us % interval_us != 0);
         let count = u32::try_from(count).map_err(|_| Error::Setting {
@@ -134,7 +135,7 @@ impl Gathered {
         Ok(evaluate(&label, index, &self.history)?)
     }
 
-    /// Users by falling usage.
+    /// Users, by descending usage.
     pub fn users(&self) -> Vec<UserUsage> {
         users(&self.history)
     }

@@ -36,7 +36,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
     })
 }
 
-/// Jobs that all ask for the same number of processors.
+/// Jobs that all request the same number of processors.
 fn jobs_of_one_size() -> impl Strategy<Value = Vec<Job>> {
     (jobs(), 1..=ALL).prop_map(|(mut jobs, cpu)| {
         for job in &mut jobs {
@@ -62,7 +62,7 @@ fn replayed(jobs: &[Job], policy: &str) -> Vec<i64> {
     replayed_of(jobs, &vec![0; jobs.len()], policy)
 }
 
-/// The same, with the users of the jobs.
+/// The same as [`replayed`], with the user of each job.
 fn replayed_of(jobs: &[Job], users: &[u32], policy: &str) -> Vec<i64> {
     let micros = |value: fn(&Job) -> i64| {
         Column::Each(jobs.iter().map(|job| value(job) * 1_000_000).collect())
@@ -82,7 +82,7 @@ fn replayed_of(jobs: &[Job], users: &[u32], policy: &str) -> Vec<i64> {
     outcome.first_start_us.iter().map(|at_us| at_us.expect("all start") / 1_000_000).collect()
 }
 
-/// The score of a job, least first: a second implementation of each formula.
+/// The score of a job; the lowest score starts first. A second implementation of each formula.
 #[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
 fn score(order: &str, job: Job, now_s: i64) -> f64 {
     let (r, n) = (job.asked_s as f64, job.cpu as f64);
@@ -127,7 +127,8 @@ fn in_order(jobs: &[Job], waiting: &[usize], order: &str, now_s: i64) -> Vec<usi
     sorted
 }
 
-/// The waiting jobs that start now: strictly in order, or with EASY past the first one.
+/// The waiting jobs that start now: strictly in order, or with EASY also behind the first job that
+/// does not fit.
 fn starts_now(
     jobs: &[Job],
     sorted: &[usize],
@@ -137,7 +138,7 @@ fn starts_now(
 ) -> Vec<usize> {
     let mut running = running.to_vec();
     let mut starts = Vec::new();
-    // When the first job that does not fit will have room, and what it then leaves free.
+    // The planned start of the first job that does not fit, and the processors left free then.
     let mut shadow: Option<(i64, u64)> = None;
     for &idx in sorted {
         let job = jobs[idx];
@@ -248,7 +249,7 @@ fn simulated_by_last_two(jobs: &[Job], users: &[u32]) -> Vec<i64> {
 fn conserved(jobs: &[Job], order: &str) -> (Vec<i64>, Vec<i64>) {
     let count = jobs.len();
     let (mut starts, mut promised) = (vec![-1; count], vec![-1; count]);
-    // Processors are held by running jobs until the end of their request, and by bookings.
+    // Running jobs hold processors until the end of their requested time; bookings hold them, too.
     let mut booked: Vec<Option<i64>> = vec![None; count];
     let mut over = vec![false; count];
     let mut now_s = 0;
@@ -346,7 +347,7 @@ proptest! {
     fn easy_by_the_last_two_runs_starts_as_in_a_plain_simulation(
         jobs in prop::collection::vec((job(), 0_u32..3), 1..22),
     ) {
-        // Even running times make a mean of two a whole number.
+        // Running times are even, so the mean of two is a whole number.
         let even = |job: Job| Job { run_s: 2 * job.run_s, asked_s: job.asked_s + job.run_s, ..job };
         let mut jobs: Vec<(Job, u32)> = jobs.into_iter().map(|(job, user)| (even(job), user)).collect();
         jobs.sort_by_key(|(job, _)| job.submit_s);
@@ -384,17 +385,17 @@ proptest! {
     }
 }
 
-/// On a machine of six processors, `a` holds four until 10 s, `b` asks for all, `c` for two for 10
-/// s, and `d` for two for 25 s.
+/// On a machine of six processors, `a` holds four until 10 s. `b` needs all six, `c` four for 10 s,
+/// `d` two for 7 s, and `e` two for 20 s.
 #[test]
 fn a_promise_holds_back_whom_easy_lets_pass() {
     let job = |submit_s, run_s, cpu| Job { submit_s, run_s, asked_s: run_s, cpu };
     let jobs = [job(0, 10, 4), job(1, 10, 6), job(2, 10, 4), job(3, 7, 2), job(4, 20, 2)];
-    //          a              b: after a     c: after b     d: beside a   e: beside c
+    //          a              b: after a     c: after b     d: with a     e: with c
     assert_eq!(replayed(&jobs, "fifo"), [0, 10, 20, 20, 27]);
     assert_eq!(replayed(&jobs, "easy"), [0, 10, 20, 3, 20]);
     assert_eq!(replayed(&jobs, "conservative"), [0, 10, 20, 3, 20]);
-    // An early end moves every booking, but none past another.
+    // An early end moves bookings to earlier times, but none past another booking.
     let mut early = jobs;
     early[0].run_s = 5;
     assert_eq!(replayed(&early, "conservative"), [0, 10, 20, 3, 20]);
@@ -402,8 +403,7 @@ fn a_promise_holds_back_whom_easy_lets_pass() {
     assert_eq!(replayed(&early, "conservative"), [0, 6, 16, 3, 16]);
 }
 
-/// The user of `d` requests 100 s and runs for 4 s: the last two runs predict that it fits before
-/// `c`.
+/// `d` requests 100 s and runs for 4 s. By the last two runs of its user, it fits before `c`.
 #[test]
 fn the_last_two_runs_let_a_careless_user_pass() {
     let job = |submit_s, run_s, asked_s, cpu| Job { submit_s, run_s, asked_s, cpu };
@@ -420,7 +420,7 @@ fn the_last_two_runs_let_a_careless_user_pass() {
     assert_eq!(replayed_of(&jobs, &users, "easy"), [0, 5, 10, 40, 50]);
     assert_eq!(replayed_of(&jobs, &users, "easy:predict=last2"), [0, 5, 10, 40, 12]);
     assert_eq!(replayed_of(&jobs, &users, "fifo:predict=last2,backfill=easy")[4], 12);
-    // A run that has not ended when `d` is submitted is not known then.
+    // A run counts only if it has ended before `d` is submitted.
     let mut late = jobs;
     late[0].submit_s = 5;
     (late[0].run_s, late[1].run_s) = (8, 8);
@@ -428,7 +428,8 @@ fn the_last_two_runs_let_a_careless_user_pass() {
 }
 
 /// `d` exceeds its prediction of 10 s at 30 s. When `e` comes at 40 s, the plan of `d` is one
-/// minute longer, so `e`, which takes 100 s, would delay `c`; with two minutes it would not.
+/// minute longer, so `e`, which takes 100 s, would delay `c`. If the first step were two minutes,
+/// it would not.
 #[test]
 fn steps_say_how_long_an_outlived_prediction_becomes() {
     let job = |submit_s, run_s, asked_s, cpu| Job { submit_s, run_s, asked_s, cpu };

@@ -27,12 +27,12 @@ pub enum Change {
     Capacity(Room),
     /// Its speed changes, work per µs.
     Speed(f64),
-    /// Its number of usable cores changes, where cores are shared.
+    /// Its number of usable cores changes, if cores are shared.
     Cores(f64),
 }
 
 impl Change {
-    /// Applies it to whether a machine is there, and to its CPU.
+    /// Applies the change to the presence of a machine and to its CPU.
     pub(super) const fn apply(self, is_present: &mut bool, cpu: &mut u64) {
         match self {
             Self::Joins => *is_present = true,
@@ -82,8 +82,9 @@ impl fmt::Display for Remark {
     }
 }
 
-/// The load of others on a machine: drawn anew every period, uniformly between two bounds. After
-/// ten million periods of an attempt, the mean replaces the draws.
+/// The load of other users on a machine. The share that they leave is drawn for each period,
+/// uniformly between two bounds. After ten million periods of an attempt, the mean replaces the
+/// draws.
 ///
 /// ```text
 ///  share left   ▄▄▄▄      ▂▂▂▂▇▇▇▇
@@ -134,7 +135,7 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// No periods yet.
+    /// A sum without periods, which starts at `from_us`.
     pub fn from(from_us: i64) -> Self {
         Self { from_us, at_us: from_us, sum: 0.0 }
     }
@@ -163,12 +164,12 @@ pub struct Cluster {
     pub gpus: Vec<Gpus>,
     /// Whether a machine is present from the start.
     pub is_present: Vec<bool>,
-    /// Ids in the trace; empty if machines are made up.
+    /// Ids in the trace; empty if the machines are not from a trace.
     pub ids: Vec<i64>,
     /// Cores that the running attempts of a machine share; with `None`, no attempt slows another
     /// down.
     pub shared_cores: Option<Column<f64>>,
-    /// The load of others.
+    /// The load of other users; `None` if machines have none.
     #[doc(hidden)]
     pub utilisation: Option<Utilisation>,
     /// Changes, in order of time.
@@ -196,10 +197,10 @@ pub enum ClusterError {
     /// More failures than a replay allows.
     #[error("the nodes would fail about {0:.0} times; at most 1 million failures are possible")]
     Failures(f64),
-    /// A column with another number of entries than machines.
+    /// The length of a column differs from the number of machines.
     #[error("column `{0}` does not have one entry per machine")]
     Length(&'static str),
-    /// Another number of speeds than of machines.
+    /// The number of speeds differs from the number of machines.
     #[error("{speeds} speeds are given for {machines} machines")]
     SpeedCount {
         /// The number of speeds.
@@ -295,8 +296,8 @@ impl Cluster {
         Ok((self, remarks))
     }
 
-    /// The different capacities that machines ever have: a task that fits none of them never
-    /// starts.
+    /// All different capacities that any machine has at any time: a task that fits none of them
+    /// never starts.
     pub fn capacities(&self) -> Vec<Room> {
         let mut joins: Vec<bool> = self.is_present.clone();
         for change in &self.changes {
@@ -317,8 +318,7 @@ impl Cluster {
         found
     }
 
-    /// The different capacities with GPUs that machines ever have; empty if no machine records
-    /// GPUs.
+    /// The same as [`capacities`](Self::capacities), with GPUs; empty if no machine records GPUs.
     pub fn capacities_with_gpus(&self) -> Vec<(Room, Gpus)> {
         let is_of =
             |machine: usize| move |change: &&MachineChange| change.machine as usize == machine;
@@ -395,7 +395,7 @@ fn end_under(utilisation: &Utilisation, machine: u32, start_us: i64, needed_us: 
         let left = utilisation.left(machine, slice);
         let done_us = exact(until_us - at_us) * left;
         if needed_us <= done_us {
-            // A machine with nothing left does no work: `left` is above 0 unless no work is needed.
+            // If any work is needed, `left` is above 0 here; otherwise `done_us` would be 0.
             return if needed_us <= 0.0 {
                 at_us
             } else {
@@ -461,7 +461,8 @@ mod tests {
             assert_eq!(done, at_once, "the same digits, however often it is asked");
         }
         assert_eq!(cluster.end_us(0, 17, 0.0, 3.0), 17);
-        // Longer than the draws last: about twice the time, at half the speed.
+        // Most of the time is after the last draw: the mean speed is one half, so it takes twice
+        // the time.
         cluster.utilisation = Some(Utilisation { period_us: 1, left: (0.0, 1.0), seed: 5 });
         let end_us = cluster.end_us(0, 17, 1e12, 1.0);
         assert!((exact(end_us) / 2e12 - 1.0).abs() < 1e-6, "{end_us}");

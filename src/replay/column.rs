@@ -1,6 +1,6 @@
 //! Values per task, and the number that means "none".
 
-/// Stands for "no time", "no group" or "no machine".
+/// The number that means "no time", "no group" or "no machine".
 pub const NONE: u32 = u32::MAX;
 
 /// A value per task.

@@ -1,7 +1,7 @@
 //! Dependencies between tasks of a job: stages, and the stages that must end before them.
 //!
 //! In: the stage of each task, and pairs of stages. Out: [`Dependencies`]. A task may start once
-//! all tasks of the stages before its own are over, in any way.
+//! all tasks of the stages before its own are over, however they ended.
 //!
 //! ```text
 //!  M1  |=====|                M1, M2 and J3_1_2: J3 waits for both
@@ -14,7 +14,7 @@ use super::column::{Column, NONE};
 /// Lists of numbers, one per owner.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lists {
-    /// The start of each owner's list, with one entry more than owners.
+    /// The start of each owner's list, and the end of the last list.
     first: Vec<usize>,
     numbers: Vec<u32>,
 }
@@ -53,7 +53,7 @@ impl Lists {
 /// Which tasks wait for which other tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dependencies {
-    /// The stage of each task; `NONE` if it neither waits nor is waited for.
+    /// The stage of each task; `NONE` if it waits for no task and no task waits for it.
     pub stage: Column<u32>,
     /// The stages that must be over before each stage.
     before: Lists,
@@ -70,7 +70,7 @@ impl Default for Dependencies {
 
 impl Dependencies {
     /// Dependencies among `stage_count` stages, by pairs of (stage, a stage before it). The pairs
-    /// must not form a cycle, which would never end.
+    /// must not form a cycle: its tasks would wait forever.
     pub fn new(stage: Column<u32>, stage_count: usize, pairs: &[(u32, u32)]) -> Self {
         let turned = pairs.iter().map(|&(stage, before)| (before, stage));
         let before = Lists::new(stage_count, pairs.iter().copied());
@@ -112,14 +112,15 @@ type Pair = (u32, u32);
 pub struct Kept {
     /// Each pair once.
     pub pairs: Vec<(u32, u32)>,
-    /// The number left out because the other stage does not exist.
+    /// The number of dependencies left out because the other stage does not exist.
     pub without_other: u64,
-    /// The number left out because they are in or behind a cycle.
+    /// The number of dependencies left out because both stages are in or behind a cycle.
     pub circular: u64,
 }
 
 impl Kept {
-    /// Selects from pairs of (stage, the stage before it, if it exists), with repetitions.
+    /// Selects from pairs of (stage, stage before it). The second is `None` if it does not exist;
+    /// pairs may be repeated.
     pub fn of(stage_count: usize, mut pairs: Vec<(u32, Option<u32>)>) -> Self {
         pairs.sort_unstable();
         pairs.dedup();
@@ -135,7 +136,7 @@ impl Kept {
     }
 }
 
-/// The pairs, without those of stages that wait for themselves in the end, or for such stages.
+/// The pairs without cycles: a pair is dropped if both of its stages are in or behind a cycle.
 fn without_circles(stage_count: usize, pairs: &[Pair]) -> Vec<Pair> {
     let after = Lists::new(stage_count, pairs.iter().map(|&(stage, before)| (before, stage)));
     let mut open = vec![0_u32; stage_count];
@@ -265,8 +266,8 @@ mod tests {
         assert_eq!(lines(&outcome), expected);
     }
 
-    /// A job ends when a task has failed `fatal` times: by the journal alone, all its tasks are
-    /// over then, or when they arrive.
+    /// A job ends when a task has failed `fatal` times. Checks with the journal that all its tasks
+    /// are over at that time, or when they arrive.
     fn check_ended_jobs(
         workload: &Workload,
         outcome: &Outcome,
@@ -317,7 +318,7 @@ mod tests {
         ) {
             let (tasks, stages): (Vec<_>, Vec<u32>) = tasks.into_iter().unzip();
             let free = workload(&tasks, 0.0);
-            // The stages in the order of sorted arrivals.
+            // The stages of the tasks in the order of arrival.
             let sorted = (0..tasks.len()).map(|task| match free.origin.get(task) {
                 Some(&given) => stages[given as usize],
                 None => stages[task],
@@ -348,12 +349,13 @@ mod tests {
             if let Some(of_job) = policy_text.strip_prefix("fifo+kill:spark=") {
                 check_ended_jobs(&bound, &outcome, of_job.parse().unwrap())?;
             }
-            // Without dependencies the journal is the same, whatever the stages.
+            // Without dependencies, stages do not change the journal.
             bound.dependencies = Dependencies::new(stage, 6, &[]);
             prop_assert_eq!(run(&bound), run(&free));
         }
 
-        /// The kept pairs have an order, and pairs with an order are kept.
+        /// The kept pairs form no cycle. A pair is kept if one of its stages is neither in nor
+        /// behind a cycle.
         #[test]
         fn only_circles_are_left_out(
             pairs in prop::collection::btree_set((0_u32..8, 0_u32..8), 0..16),

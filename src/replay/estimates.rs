@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
-/// What an order that plans ahead uses as the running time of a task.
+/// The running time of a task that an order uses to plan ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Estimates {
@@ -55,7 +55,7 @@ impl fmt::Display for Estimates {
 const STEPS_MAX: usize = 16;
 const STEP_MAX_MIN: u32 = 100_000;
 
-/// How much a prediction that proves too short is prolonged, one step after another.
+/// The steps by which a prediction that is too short is prolonged, one after another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Steps {
     /// Minutes; 0 after the last one.

@@ -9,7 +9,7 @@
 /// `match` without it fails to compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// An attempt has done its work. The event is void if `generation` is no longer the slot's.
+    /// An attempt has done its work. The event is void if the slot has a newer `generation`.
     AttemptEnded {
         /// Its slot among the running attempts.
         slot: u32,

@@ -15,9 +15,9 @@
 //!   end, after the recorded think time. If there are several such ends, it follows the last.
 //! - Without such an end, a job that was submitted within a gap after the submission of a job of
 //!   its user that still ran keeps its distance from that submission.
-//! - Every other job starts a session: at its recorded time, because users keep their hours, but
-//!   not before the end of the job that ended last before it in the record.
-//! - If the log names a job that had to end first, the job follows its end, whatever the gap.
+//! - Every other job starts a session. It is submitted at its recorded time, because users have
+//!   regular hours, but not before the end of the job that ended last before it in the record.
+//! - If the log names a job that had to end first, the job follows that end after any gap.
 //!
 //! The gap is 20 minutes by default, as for sessions in Shmueli and Feitelson (2009) and Zakay and
 //! Feitelson (2014), whose models differ in details. Jobs without a user keep their recorded times.
@@ -151,7 +151,7 @@ pub fn submissions(stays: &[Stay], gap_us: i64) -> Vec<Submission> {
     submissions
 }
 
-/// A time in µs, and the job to which something happened then.
+/// A time in µs, and the job with an event at that time.
 type Point = (i64, u32);
 
 /// Finds what each job of a user follows; `jobs` are in order of submission.
@@ -209,7 +209,7 @@ pub struct Followed {
     pub submissions: u64,
     /// The clock, but not before the end of an earlier job.
     pub sessions: u64,
-    /// The clock alone.
+    /// Only the clock.
     pub recorded: u64,
 }
 
@@ -343,7 +343,8 @@ mod tests {
                 after(0, 70, 0),
                 after(1, 10, 0),
                 Submission::At(180 * S),
-                // A session begins at its recorded time, once the last job that ended has ended: d.
+                // A session begins at its recorded time, but not before the end of d, which ended
+                // last before it.
                 after(2, 0, 5000),
                 with(5, 10),
             ]
@@ -362,7 +363,7 @@ mod tests {
         let found = submissions(&stays, 20 * S);
         assert_eq!(found[..2], [Submission::At(0); 2]);
         assert_eq!(found[2..], [after(0, 2, 0), after(0, 2, 0), after(2, 81, 0)]);
-        // A job cannot have waited for a job that had not ended.
+        // If the named job ended after the submission, the job cannot have waited for it.
         stays[2].end_us = Some(91 * S);
         assert_eq!(submissions(&stays, 20 * S)[4], Submission::At(90 * S));
     }
@@ -408,7 +409,7 @@ mod tests {
     #[test]
     fn a_slower_cluster_is_waited_for() {
         //  open    a 0 |-----| 10     b 12 |-----| 22     x of another user 0 |-----| 10
-        //  one machine more slowly:  x 0 |-| 10  a |-----| 20  ..2 s..  b 22 |-----| 32
+        //  one machine is slower:    x 0 |-| 10  a |-----| 20  ..2 s..  b 22 |-----| 32
         let mut workload = Workload::plain(3, Column::Same(10 * S));
         workload.arrival_us = Column::Each(vec![0, 0, 12 * S]);
         workload.user = Column::Each(vec![2, 1, 1]);
@@ -448,7 +449,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: drawn(4_000), failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Closed arrivals reproduce the recorded ones, and no job follows its future.
+        /// Closed arrivals reproduce the recorded ones, and no job follows a later event.
         #[test]
         fn with_the_recorded_schedule_closed_arrivals_are_the_recorded_ones(
             tasks in prop::collection::vec(task(), 1..30),

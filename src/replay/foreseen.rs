@@ -1,10 +1,10 @@
-//! The kill rule `history` in a replay: predictions from the past of users, in replayed time.
+//! The kill rule `history` in a replay: predictions from the users' past jobs, in replayed time.
 //!
 //! In: the recorded outcome of each job ([`JobPasts`]), and tasks as they start and end. Out: the
 //! tasks to kill. The rule learns the recorded outcome of a job after the instant at which its last
-//! task ends in the replay. It learns nothing from a job with a condemned or refused task, because
-//! its outcome in the replay is unknown. Of all other recorded jobs, it uses only those that ended
-//! before the first arrival.
+//! task ends in the replay. It does not learn from a job with a condemned or refused task, because
+//! the outcome of that job in the replay is unknown. Of the recorded jobs outside the
+//! replay, it uses only those that ended before the first arrival.
 //!
 //! ```text
 //!  recorded   job a  |-------------- FAIL
@@ -24,7 +24,7 @@ use crate::units::MICROS_PER_SECOND;
 /// The state of the rule during a replay.
 #[derive(Debug)]
 pub(super) struct HistoryWatch<'a> {
-    /// The number of the condition, the rule, and the least chance that kills, in per cent.
+    /// The number of the condition, the rule, and the least chance at which it kills, in per cent.
     rules: Vec<(usize, HistoryRule, f64)>,
     pasts: &'a JobPasts,
     known: Known,
@@ -109,7 +109,7 @@ impl<'a> HistoryWatch<'a> {
         }
     }
 
-    /// The times at which a task that begins now is checked although nothing happens to it, µs.
+    /// The times at which a task that begins now is checked, even if it has no event then, µs.
     pub(super) fn looks_us(&self, now_us: i64) -> Vec<i64> {
         let mut ages = Vec::new();
         for (_, rule, _) in &self.rules {
@@ -169,7 +169,7 @@ impl<'a> HistoryWatch<'a> {
         if matches!(state.tasks.phase[idx], Phase::Condemned | Phase::Refused) {
             self.is_cut[job as usize] = true;
         } else if let Some(first_us) = state.tasks.first_start_us[idx] {
-            // The end is an event as well.
+            // The end is also an event.
             let events = usize::from(state.tasks.events[idx]) + 1;
             self.reached.entry(job).or_default().add(state.now_us - first_us, events);
         }
@@ -233,10 +233,10 @@ mod tests {
         };
         assert_eq!(condemned(&workload, "fifo+kill:history:p=0.9"), ["71 condemn t3"]);
         assert_eq!(condemned(&workload, "fifo+kill:history:p=0.9,after=30"), ["41 condemn t3"]);
-        // The chance at its age is just as large for t2 by then.
+        // With `by=age`, the chance of t2 is just as large at that age.
         let both = ["70 condemn t2", "71 condemn t3"];
         assert_eq!(condemned(&workload, "fifo+kill:history:p=0.9,by=age"), both);
-        // A job of one task never has two.
+        // A job of one task never has two condemned tasks.
         let two_of_job = "fifo+kill:history:p=0.9,per=job,tasks=2";
         assert_eq!(condemned(&workload, two_of_job), [""; 0]);
         // Jobs that ended before the first arrival are known from the start.
@@ -264,8 +264,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: drawn(4_000), failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Promise: the future changes nothing. Other outcomes of jobs that are over at an instant
-        /// or later, and of their tasks, change nothing up to that instant.
+        /// Promise: the rule does not use the future. If jobs that are over at an instant or later,
+        /// and their tasks, have other outcomes, nothing changes up to that instant.
         #[test]
         fn later_ends_change_nothing_before(
             tasks in prop::collection::vec(task(), 1..25),

@@ -40,7 +40,7 @@ fn shares_lie_on_one_gpu_and_whole_ones_stay_whole() {
 
 #[test]
 fn two_halves_are_no_whole_gpu() {
-    //  GPU 0   |-- t1 .5 --|--- t3 1 ---|       GPU 1 has .5 free as well, t3 waits all the same
+    //  GPU 0   |-- t1 .5 --|--- t3 1 ---|       GPU 0 and 1 have .9 free in sum, but t3 waits
     //  GPU 1   |-- t2 .6 ----------|
     check(
         "machine m1 cpu=8 gpus=2
@@ -60,7 +60,7 @@ fn two_halves_are_no_whole_gpu() {
 #[test]
 fn a_task_waits_for_the_models_that_it_takes() {
     //  m1 (model 1)  |--- t2 ---|
-    //  m2 (model 2)  |--- t1 ---|--- t3 ---|   t3 takes model 2 only, t4 none that is there
+    //  m2 (model 2)  |--- t1 ---|--- t3 ---|   t3 accepts only model 2, t4 no present one
     let outcome = check(
         "machine m1 cpu=8 gpus=1 model=1
          machine m2 cpu=8 gpus=1 model=2
@@ -84,7 +84,7 @@ fn a_task_waits_for_the_models_that_it_takes() {
 
 #[test]
 fn gpus_are_a_dominant_resource() {
-    //  10 CPU, 4 GPUs. User 0 asks for 1 CPU and 1 GPU (a quarter of them), user 1 for 2 CPU (a fifth).
+    //  10 CPU, 4 GPUs. User 0 requests 1 CPU and 1 GPU (a quarter of them), user 1 2 CPU (a fifth).
     //  shares   user 0: 1/4       1/2       3/4
     //           user 1:    1/5 2/5      3/5
     check(
@@ -260,8 +260,8 @@ fn drawn(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Promise: whatever the policy and placement, no GPU is ever used beyond 1, no task gets a
-    /// model that it does not accept, and with first come, first served no task waits without need.
+    /// Promise: under every policy and placement, no GPU is ever used beyond 1, and no task gets a
+    /// model that it does not accept. With first come, first served, no task waits without need.
     #[test]
     fn no_gpu_is_ever_over_committed(
         machines in prop::collection::vec((1_u64..6, 0_u8..5, 0_u32..3), 1..8),
@@ -278,7 +278,7 @@ proptest! {
         let plan: PolicyPlan = policy.parse().expect("valid input");
         let outcome = replay(&Plan { seed: 3, ..Plan::new(&cluster, &workload, &plan) }).expect("valid input");
         let entries: Vec<Entry> = outcome.journal.as_ref().expect("kept").entries().collect();
-        // A task that loses its machine comes back before the others, without a line in the
+        // A task that loses its machine waits again before the others, without a line in the
         // journal.
         let is_fifo = cluster.changes.is_empty()
             && (policy == "fifo" || policy.starts_with("fifo+") && policy.ends_with("-fit"));
@@ -291,7 +291,7 @@ fn what_is_left_is_fragmented_for_those_it_does_not_serve() {
     //  GPU 0   |-- t1 .5 ---------|       left on m1: 1.5 until 4, then 0.5 until 10, then 2
     //  GPU 1       |-- t2 1 ------|
     //          0   4             10   12
-    //  t3 asks for 2 and waits from 4 to 10: the 0.5 that is left is of no use to it.
+    //  t3 requests 2 and waits from 4 to 10: it cannot use the 0.5 that is free.
     let text = "machine m1 cpu=8 gpus=2
          task t1 runs=10 gpus=1 milli=500
          task t2 at=4 runs=6 gpus=1
@@ -305,7 +305,7 @@ fn what_is_left_is_fragmented_for_those_it_does_not_serve() {
     // Of the 0.5 free from 4 to 10: t1 can use all, the other tasks nothing.
     let until_10 = 6.0 * (0.0 + 0.5 + 0.5 + 0.5) / 4.0;
     assert_eq!(found.expected_gpu_s, until_4 + until_10);
-    // t4 asks for no GPU; t2 and t3 lack GPUs.
+    // t4 requests no GPU; for t2 and t3, too few GPUs are free.
     let no_gpu = (4.0 * 1.5 + 6.0 * 0.5) / 4.0;
     let gpu = (4.0 * (0.5 + 1.5) + 6.0 * (0.5 + 0.5)) / 4.0;
     assert_eq!(found.by_cause_gpu_s, [no_gpu, 0.0, gpu, 0.0, 0.0]);
@@ -324,8 +324,8 @@ fn each_cause_is_named() {
     let found = left(text, "fifo:depth=9");
     // Only the GPU of m1 is free until t3 gets it at 10 s; t4 begins on m2 at 10 s, with 2 of 4.
     let of = [10.0, 10.0, 0.0, 10.0, 10.0].map(|gpu_s| gpu_s / 4.0);
-    // From 10 to 20 s, 2 GPUs of m2 are free: t1 asks for none, t2 asks for 4, t3 for the other
-    // model, and t4 fits.
+    // From 10 to 20 s, 2 GPUs of m2 are free: t1 requests none, t2 requests 4, t3 requests the
+    // other model, and t4 fits.
     let later = [20.0, 20.0, 20.0, 0.0, 0.0].map(|gpu_s| gpu_s / 4.0);
     let sum: Vec<f64> = of.iter().zip(later).map(|(one, other)| one + other).collect();
     assert_eq!(found.by_cause_gpu_s.to_vec(), sum);
@@ -426,8 +426,8 @@ fn plainly(entries: &[Entry], cluster: &Cluster, workload: &Workload) -> [f64; 3
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Promise: free, fragmented and expected amounts follow the definitions at every instant,
-    /// whatever the policy; the causes add up, and so do the samples.
+    /// Promise: under every policy, free, fragmented and expected amounts follow the definitions at
+    /// every instant. The causes add up to the total, and so do the samples.
     #[test]
     fn fragmentation_is_that_of_the_definitions(
         machines in prop::collection::vec((1_u64..6, 0_u8..5, 0_u32..3), 1..6),

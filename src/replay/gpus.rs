@@ -2,12 +2,12 @@
 //!
 //! In: the requests of tasks, and the GPUs of each machine. Out: the GPUs that a task gets, or
 //! none. A share is on one GPU; a task with several GPUs has the same share of each. Among the GPUs
-//! with enough free, a task gets those with the least free, and among equals the lowest numbers, so
-//! that whole GPUs stay whole:
+//! with enough free, a task gets those with the least free, and among equals those with the lowest
+//! numbers, so that whole GPUs stay free:
 //!
 //! ```text
 //!  free       GPU 0: 1.0    GPU 1: 0.3    GPU 2: 0.6
-//!  asks 0.5                               ======          1 has too little, 0 stays whole
+//!  asks 0.5                               ======          1 has too little, 0 stays free
 //!  asks 1     ======                                      a whole one needs a whole free one
 //! ```
 
@@ -111,7 +111,7 @@ impl FreeGpus {
         self.each(picked, |milli| *milli -= ask.milli);
     }
 
-    /// Gives them back.
+    /// Frees the GPUs returned by [`pick`](Self::pick).
     pub fn give_back(&mut self, picked: u64, ask: GpuAsk) {
         self.each(picked, |milli| *milli += ask.milli);
         debug_assert!(self.milli.iter().all(|&milli| milli <= MILLI), "given back once");
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(take(1, 400), (Some(0b010), vec![300, 600, 1000]));
         assert_eq!(take(1, 500), (Some(0b010), vec![300, 100, 1000]));
         assert_eq!(take(1, 300), (Some(0b001), vec![0, 100, 1000]));
-        // One whole GPU and a tenth of another are free: two whole ones are not.
+        // One whole GPU and a tenth of another are free, so a request for two whole ones fails.
         assert_eq!(take(2, 1000).0, None);
         assert_eq!(take(1, 1000), (Some(0b100), vec![0, 100, 0]));
         assert_eq!(take(1, 101).0, None);

@@ -3,8 +3,8 @@
 //! In: for each task, the machines that hold its input (the replicas of its block), and a factor.
 //! Out: the factor of an attempt's work on a machine, and the waiting tasks whose input a free
 //! machine holds. As in Hadoop, a free machine takes the first waiting task whose input it holds,
-//! or else the first of all; a copy goes wherever its rule sends it. By default inputs have no
-//! place.
+//! or else the first waiting task. For a copy, only its rule chooses the machine. By default,
+//! inputs have no place.
 //!
 //! ```text
 //!  waiting: t1 (m2, m3)  t2 (m1, m2)  t3 (m1, m3)       m1 is free: it takes t2
@@ -19,13 +19,13 @@ pub struct Inputs {
     homes: Vec<Vec<u32>>,
     /// The tasks whose input a machine holds, by machine, in ascending order.
     tasks: Vec<Vec<u32>>,
-    /// How much more work an attempt has on a machine without the input, as a share.
+    /// Additional work of an attempt on a machine without the input, as a share.
     away: f64,
 }
 
 impl Inputs {
-    /// Places `replicas` of each input on different random machines; an attempt elsewhere has
-    /// `away` (a share of at least 0) more work.
+    /// Places `replicas` of each input on different random machines; on other machines, an attempt
+    /// has `away` (a share of at least 0) more work.
     pub fn drawn(
         task_count: usize,
         machine_count: usize,

@@ -9,9 +9,9 @@
 //!  50 cancel t1 m1
 //! ```
 //!
-//! Entries beyond 1.5 million (36 MB) are packed, to about nine bytes each, and go to a temporary file
-//! that has no name, so a journal of any length takes this much memory. If the file cannot be written,
-//! because the disk is full for example, entries stay in memory.
+//! Entries beyond 1.5 million (36 MB) are packed to about nine bytes each and written to a
+//! temporary file without a name. So a journal of any length takes at most this much memory. If the
+//! file cannot be written, for example because the disk is full, entries stay in memory.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -34,7 +34,7 @@ const PIECE: usize = 64 * 1024;
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A task was submitted, or came back after a failure.
+    /// A task was submitted, or waits again after a failure.
     Submit = 0,
     /// An original attempt of a task began.
     Start = 1,
@@ -60,7 +60,7 @@ pub enum Kind {
     Condemn = 11,
     /// A probe ended.
     ProbeEnd = 12,
-    /// A task asks for more than any machine has, and never runs.
+    /// A task requests more than any machine has, and never runs.
     Refuse = 13,
     /// A machine joined.
     MachineJoin = 14,
@@ -173,7 +173,7 @@ pub struct Line<'a> {
     pub at_us: i64,
     /// The kind, as [`Kind::word`].
     pub event: &'a str,
-    /// The job and the index of the task in it.
+    /// The job, and the index of the task in the job.
     pub task: Option<(i64, i64)>,
     /// The machine.
     pub machine: Option<i64>,
@@ -212,14 +212,14 @@ fn write_seconds(f: &mut fmt::Formatter<'_>, micros: i64) -> fmt::Result {
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
     pieces: Vec<Piece>,
-    /// The last entries, which do not fill a piece yet.
+    /// The last entries, which do not yet fill a piece.
     open: Vec<Entry>,
     len: usize,
     /// Entries of the pieces in memory.
     kept: usize,
     /// The file of the other pieces, and its length.
     file: Option<(Arc<Mutex<File>>, u64)>,
-    /// Other limits, for tests.
+    /// Other limits, used in tests.
     limits: Option<(usize, usize)>,
 }
 
@@ -227,12 +227,12 @@ pub struct Journal {
 #[derive(Clone, Debug)]
 enum Piece {
     Kept(Arc<Vec<Entry>>),
-    /// So many bytes in the file, from this one on.
+    /// The position in the file, and the number of bytes.
     Written(u64, usize),
 }
 
-/// An entry as it is packed: the time since the entry before, the number of the kind, task and
-/// machine plus 1 (0 if there is none), attempt.
+/// A packed entry: the time since the previous entry, the number of the kind, the task and the
+/// machine (each plus 1; 0 if there is none), and the attempt.
 type Packed = (i64, u8, u32, u32, u16);
 
 fn packed(entries: &[Entry]) -> Vec<u8> {
@@ -280,7 +280,7 @@ impl Journal {
         let is_full = self.limits().1 < self.kept + entries.len();
         let written = is_full.then(|| self.write(&packed(&entries)).ok()).flatten();
         if written.is_some() {
-            // Its room is used again.
+            // Reuses the memory of the written entries.
             self.open = entries;
             self.open.clear();
             self.pieces.extend(written);
@@ -352,7 +352,7 @@ impl Journal {
     }
 }
 
-/// Whether the entries are the same, wherever they are.
+/// Whether the entries are the same, in memory or in a file.
 impl PartialEq for Journal {
     fn eq(&self, other: &Self) -> bool {
         self.len == other.len && self.entries().eq(other.entries())
@@ -400,7 +400,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
-        /// Compares with a list, for any size of pieces and any room in memory.
+        /// Compares with a list, for different sizes of pieces and of the part in memory.
         #[test]
         fn a_journal_gives_back_what_was_added(
             list in entries(),

@@ -2,10 +2,9 @@
 //!
 //! In: the starts and ends of a task's attempts as they happen. Out: whether the task is condemned
 //! now. The rules are those of [`studies::rules`](crate::studies::rules), with the same notation;
-//! they process one event after another instead of a whole history. A combination of rules condemns
-//! a task once each of them has fired at some time. Copies count as attempts of their task, except
-//! those that another attempt overtook. A custom rule gets the history of the task so far at each
-//! event.
+//! they process one event after another, not a whole history. A combination of rules condemns a
+//! task once each of them has fired at some time. Copies count as attempts of their task, unless
+//! another attempt finished first. A custom rule gets the history of the task so far at each event.
 
 use std::collections::VecDeque;
 
@@ -27,14 +26,14 @@ use crate::units::MICROS_PER_SECOND;
 /// The name of the kill rule in a policy.
 pub const NAME: &str = "kill";
 
-/// The rule if none is given.
+/// The rule that is used if none is given.
 const USUAL: &str = "events=20";
 
 /// Maximum number of joined rules: each uses one bit of a task's mask.
 const CONDITIONS_MAX: usize = 32;
 
-/// Splits a policy into the policy without its kill rule, if anything is left, and the kill rule:
-/// everything behind `kill:`, since a rule may also have parts joined by `+`.
+/// Splits a policy into the part without the kill rule, if there is any, and the kill rule. The
+/// rule is everything after `kill:`, since it may itself have parts joined by `+`.
 pub(super) fn split(text: &str) -> Result<(Option<&str>, Option<RuleGrid>), NotationError> {
     let mut start = 0;
     for part in text.split('+') {
@@ -59,7 +58,7 @@ pub(super) fn split(text: &str) -> Result<(Option<&str>, Option<RuleGrid>), Nota
     Ok((Some(text), None))
 }
 
-/// Rejects a rule that a policy cannot follow: one without a parameter, or with several.
+/// Rejects a rule that a policy cannot use: it must have exactly one parameter.
 pub(super) fn with_one_parameter(rule: RuleGrid) -> Result<RuleGrid, NotationError> {
     let is_own = matches!(rule.rule, Rule::Own(_));
     if CONDITIONS_MAX <= rule.and.len() {
@@ -199,7 +198,7 @@ impl<'a> KillWatch<'a> {
         self.fired[task as usize] == all && !self.spares(state, task)
     }
 
-    /// Whether a task's job was ended and the rules do not spare the task.
+    /// Whether a rule has ended the job of a task, and the rules do not spare the task.
     pub(super) fn has_ended(&self, state: &State<'_>, task: u32) -> bool {
         self.jobs.has(state.workload.job.get(task)) && !self.spares(state, task)
     }
@@ -236,7 +235,7 @@ impl<'a> KillWatch<'a> {
         self.retries.as_mut().map_or(0, |retries| retries.take_wait_us(task))
     }
 
-    /// Whether a job has been ended whose tasks were not taken.
+    /// Whether a rule has ended a job, and its tasks have not been taken yet.
     pub(super) fn is_ending(&self) -> bool {
         self.jobs.has_any()
     }
@@ -424,11 +423,11 @@ mod tests {
             Rule::Retries(_) => (1_i64..6).boxed(),
             _ => (1_i64..4).boxed(),
         };
-        // A custom rule beside the built-in ones: the number of evictions.
+        // A custom rule in addition to the built-in ones: the number of evictions.
         let own = RuleGrid::own("evicted", [1], |task: &TaskView<'_>, count: i64| {
             task.nth_within(EventType::Evict, usize::try_from(count).ok()?, i64::MAX)
         });
-        // Retries of single tasks; those of jobs need an engine.
+        // Retries of single tasks; retries of jobs need an engine.
         let retries = [
             Retries { counted: Counted::FailuresAndEvictions, ..Retries::of(System::Kubernetes) },
             Retries::of(System::Spark),
@@ -479,8 +478,8 @@ mod tests {
     }
 
     proptest! {
-        /// Given one event after another, the rules fire when those of the sweep do, which see all
-        /// events.
+        /// The rules get one event after another, and fire when the rules of the sweep do, which
+        /// see all events.
         #[test]
         fn the_rules_are_those_of_the_sweep(life in lives(), rules in rules()) {
             let kind = |number: u8| EventType::of(number).unwrap();

@@ -1,14 +1,14 @@
 //! Waiting tasks in line, searched by their requests.
 //!
-//! In: tasks at either end of the line, and tasks that leave it from anywhere. Out: the first task
-//! from a place on that may start. A tree over the places stores, for each stretch of the line, the
-//! smallest request of any of its tasks: a stretch in which no task may start is skipped as a
-//! whole, so a blocked line of a million tasks costs about as much as one of twenty. Places are
-//! renumbered when an end of the line is reached; look up a task's place when it is needed.
+//! In: tasks that join at either end of the line, and tasks that leave it from any place. Out: the
+//! first task, from a place on, that may start. A tree over the places stores the smallest request
+//! of each stretch of the line. A stretch in which no task may start is skipped as a whole, so a
+//! blocked line of a million tasks costs about as much as one of twenty. Places are renumbered when
+//! an end of the line is reached, so they must not be stored.
 //!
 //! ```text
 //!  place     2  3  4  5  6  7          stretch [4, 7] : at least 1 CPU, at least 60 s
-//!  CPU       8  .  2  1  .  4          asked for the first with at most 2 CPU and 100 s:
+//!  CPU       8  .  2  1  .  4          the first with at most 2 CPU and 100 s:
 //!  seconds  50  . 90 60  . 70          place 4
 //! ```
 
@@ -58,19 +58,19 @@ impl Stretch {
 /// The line of waiting tasks.
 #[derive(Debug)]
 pub struct Line {
-    /// The place of every task of the workload, if it does not depend on arrival.
+    /// The fixed place of every task of the workload; `None` if places depend on arrival.
     ranks: Option<Vec<u32>>,
     /// Tasks by place; `None` if the task has left.
     tasks: Vec<Option<u32>>,
     /// The tree: node 1 is the whole line, node n has the halves 2n and 2n + 1.
     tree: Vec<Stretch>,
     place_of: FxHashMap<u32, usize>,
-    /// The first place that was ever used, and the first after the last.
+    /// The first place that was ever used, and the place after the last one.
     front: usize,
     back: usize,
 }
 
-/// The places of a new line.
+/// The number of places of a new line.
 const PLACES_MIN: usize = 64;
 
 impl Default for Line {
@@ -161,9 +161,9 @@ impl Line {
         self.seek(None, |_| true)
     }
 
-    /// The first task behind `after`, or of the whole line, whose request `admits` accepts. If
-    /// `admits` accepts a request, it must also accept smaller ones, because stretches are tested
-    /// with their smallest request.
+    /// The first task behind `after`, or of the whole line, for which `admits` accepts the request.
+    /// If `admits` accepts a request, it must also accept smaller ones, because stretches are
+    /// tested with their smallest request.
     pub fn seek(&self, after: Option<u32>, admits: impl Fn(&Ask) -> bool) -> Option<u32> {
         let behind = after.and_then(|task| self.place_of.get(&task));
         let from = behind.map_or(self.front, |place| place + 1);

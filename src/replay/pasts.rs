@@ -1,12 +1,12 @@
 //! The recorded users and outcomes of the jobs of a replay, for rules that use the past of users.
 //!
-//! In: users, names and outcomes. Out: the same by job, without times: rules use the replayed
-//! times.
+//! In: users, names and outcomes. Out: the same data by job, without times, because rules use the
+//! replayed times.
 
 /// A user and a logical name.
 pub type Pair = (u32, u32);
 
-/// What the record says about a job.
+/// The recorded data of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobPast {
     /// Its user and logical name; `None` if the job is not recorded.
@@ -15,7 +15,7 @@ pub struct JobPast {
     pub is_lost: Option<bool>,
 }
 
-/// What the record says about jobs.
+/// The recorded data of jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobPasts {
     /// The replayed jobs, by number; empty if no rule uses them.

@@ -19,7 +19,7 @@ use super::workload::{Column, Failures, Fate, NONE, UNITS, Workload};
 /// Number of random workloads and clusters for each property.
 const CASES: u32 = drawn(10_000);
 
-/// Orders with parameters; those without are all of [`KINDS`].
+/// Orders with parameters, in addition to all orders of [`KINDS`] without parameters.
 const ORDERS: [&str; 11] = [
     "easy:predict=last2",
     "easy:predict=last2,steps_min=1/2",
@@ -56,7 +56,7 @@ fn rules() -> Vec<String> {
     rules
 }
 
-/// The rules that consist of one rule other than `late`.
+/// Single rules other than `late`.
 fn rules_that_can_stand_beside_late() -> Vec<String> {
     let is_fit = |rule: &String| !rule.contains('+') && rule.split(':').next() != Some("late");
     rules().into_iter().filter(is_fit).collect()
@@ -128,14 +128,14 @@ pub(super) fn task() -> impl Strategy<Value = Task> {
 }
 
 impl Task {
-    /// Multiplies its work by a factor.
+    /// Multiplies the task's work by a factor.
     pub(super) fn stretch(&mut self, factor: i64) {
         self.work_s *= factor;
     }
 }
 
 impl Machine {
-    /// Gives it the common speed, without changes.
+    /// Gives the machine the common speed, without changes.
     pub(super) fn even_out(&mut self) {
         self.speed = 1.0;
         self.changes.retain(|&(_, what)| what != 3);
@@ -224,7 +224,7 @@ fn run(cluster: &Cluster, workload: &Workload, policy: &str) -> Outcome {
     replay(&Plan { seed: 3, ..Plan::new(cluster, workload, &policy) }).expect("valid input")
 }
 
-/// Checks a journal with only the basic rules of replays.
+/// Checks a journal by the basic rules of replays.
 fn follow(outcome: &Outcome, workload: &Workload, cluster: &Cluster) {
     let journal = outcome.journal.as_ref().expect("requested");
     assert!(journal.entries().is_sorted_by_key(|entry| entry.at_us), "time never goes back");
@@ -394,8 +394,8 @@ proptest! {
         prop_assert_eq!(run(&cluster, &workload, &policy), outcome, "same plan, same bytes");
     }
 
-    /// Promise: a job ends at the instant at which it exceeds its retries, whatever took the last one:
-    /// nothing of it begins afterwards, and what ran ends then.
+    /// Promise: a job ends at the instant at which it exceeds its retries. None of its attempts
+    /// begins later, and running ones end then.
     #[test]
     fn a_job_ends_with_its_last_retry(
         tasks in prop::collection::vec(task(), 1..25),
@@ -480,7 +480,7 @@ proptest! {
         machines in prop::collection::vec(machine(), 1..5),
         policy in policy(),
     ) {
-        // A random search draws again for a demand that it does not know to be hopeless.
+        // A random search makes new draws, unless it knows that no machine can serve the demand.
         let policy = policy.replace("random-fit", "first-fit");
         let mut machines = machines;
         for machine in &mut machines {
@@ -495,7 +495,7 @@ proptest! {
         prop_assert_eq!(run(&cluster, &asking, &policy), run(&cluster, &modest, &policy));
     }
 
-    /// With predictions from the last two runs, later ends change nothing before them.
+    /// With predictions from the last two runs, later ends do not change anything before them.
     #[test]
     fn predicted_running_times_know_no_future(
         tasks in prop::collection::vec(task(), 1..25),
@@ -575,7 +575,8 @@ proptest! {
         machine_count in 1_usize..6,
         rule in prop::sample::select(rules()),
     ) {
-        // If all tasks have one length and all machines one speed, a copy never ends first.
+        // If all tasks have the same length and all machines the same speed, a copy never ends
+        // first.
         let mut workload = Workload::plain(tasks.len(), Column::Same(10_000_000));
         workload.arrival_us = Column::Each(tasks.iter().map(|task| task.0 * 1_000_000).collect());
         workload.job = Column::Each(tasks.iter().map(|task| task.1).collect());
@@ -584,7 +585,7 @@ proptest! {
         let cluster = Cluster::of_speeds(vec![1.0; machine_count]).check().expect("valid input").0;
         let base = run(&cluster, &workload, "fifo");
         let ours = run(&cluster, &workload, &format!("fifo+{rule}"));
-        // A useless copy may still delay a task that arrives later.
+        // A copy without use may still delay a task that arrives later.
         let at_once = tasks.iter().all(|task| task.0 == tasks[0].0);
         if at_once || (ours.copies == 0 && ours.sum(Kind::Restart).count == 0) {
             prop_assert_eq!(&ours.end_us, &base.end_us);

@@ -91,7 +91,7 @@ impl EventQueue {
         Some((first.at_us(), first.event))
     }
 
-    /// Puts an entry in the first place and moves it down to its place.
+    /// Puts an entry in the first place and moves it down to its final place.
     #[inline]
     fn sink(&mut self, entry: Entry) {
         let heap = self.heap.as_mut_slice();

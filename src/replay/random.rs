@@ -1,8 +1,8 @@
 //! Random numbers as functions of a seed and a position.
 //!
 //! In: the seed of the plan, the purpose of the number, and up to two positions (a machine, a
-//! period). Out: always the same number, whatever the order of requests. So two policies get the
-//! same machines, the same load and the same failures (common random numbers).
+//! period). Out: always the same number, for any order of requests. So two policies get the same
+//! machines, the same load and the same failures (common random numbers).
 
 /// The purpose of a random number; each purpose has its own numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 //!
 //! In: the ends of attempts as they happen. Out: how long a failed task waits before it is tried
 //! again, and the tasks or jobs without further retries. The rules are those of a sweep
-//! ([`Retries`], [`LimitOf`]): a sweep applies them to recorded failures, while here the wait of a
-//! back-off delays everything after it.
+//! ([`Retries`], [`LimitOf`]): a sweep applies them to recorded failures. In a replay, the wait of
+//! a back-off also delays everything that follows from it.
 //!
 //! ```text
 //!  k8s:backoff_limit=6    |--x...10 s...|--x......20 s......|--x   the third failure in a row
@@ -129,8 +129,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: drawn(4_000), failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// From the journal alone: a failed task waits as long as the rule says, and no attempt of
-        /// a job begins after one failure too many.
+        /// Checks with only the journal: a failed task waits as long as the rule says, and no
+        /// attempt of a job begins after one failure too many.
         #[test]
         fn jobs_end_at_one_failure_too_many_and_tries_wait_before(
             tasks in prop::collection::vec(task(), 1..25),
@@ -153,8 +153,9 @@ mod tests {
             // Failures in total and in a row, by job or by task.
             let (mut all, mut in_row) = (BTreeMap::<u32, i64>::new(), BTreeMap::<u32, u32>::new());
             let mut over = BTreeMap::<u32, i64>::new();
-            // When a task failed, and when the tasks that failed then may come back, µs: if two are
-            // lost with one machine, the journal does not show which counts first.
+            // When a task failed, and when the tasks that failed at that time may be tried again,
+            // µs. If two are lost with one machine, the journal does not show which failure counts
+            // first.
             let mut failed_us = BTreeMap::<u32, i64>::new();
             let mut due_us = BTreeMap::<(u32, i64), Vec<i64>>::new();
             for entry in journal.entries() {

@@ -1,7 +1,7 @@
 //! The capacity or free capacity of a machine: CPU, and memory if it is known.
 //!
 //! In: amounts in millionths. Out: whether a demand fits, and what is left. Unknown memory is not
-//! checked, and stays unknown whatever is taken or given back.
+//! checked, and stays unknown when a demand is added or removed.
 
 /// CPU and memory, millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,21 +22,21 @@ impl Room {
         demand[0] <= self.cpu && self.memory.is_none_or(|memory| demand[1] <= memory)
     }
 
-    /// The rest after a demand that fits is taken.
+    /// The capacity left after a demand that fits is taken.
     #[inline]
     #[must_use]
     pub fn without(self, demand: [u64; 2]) -> Self {
         Self { cpu: self.cpu - demand[0], memory: self.memory.map(|memory| memory - demand[1]) }
     }
 
-    /// The amount after a demand is given back.
+    /// The capacity after a demand is given back.
     #[inline]
     #[must_use]
     pub fn with(self, demand: [u64; 2]) -> Self {
         Self { cpu: self.cpu + demand[0], memory: self.memory.map(|memory| memory + demand[1]) }
     }
 
-    /// The larger of each amount: a demand that fits one of both fits this.
+    /// The larger of each amount: a demand that fits one of the two rooms also fits the result.
     #[inline]
     #[must_use]
     pub fn most(self, other: Self) -> Self {

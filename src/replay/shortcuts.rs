@@ -1,4 +1,4 @@
-//! Tests that shortcuts change no result: replays with and without them give the same journal.
+//! Tests that shortcuts do not change results: replays with and without them give the same journal.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ fn policies() -> impl Strategy<Value = String> {
     ];
     let places = ["first-free", "first-fit", "best-fit", "worst-fit", "random-fit"];
     // `tqst` is left out: it assesses machines at the first call after a heartbeat, and skipped
-    // tasks cause no call.
+    // tasks do not cause a call.
     let rules = ["none", "none", "wqr", "late:age_s=2,heartbeat_s=3"];
     let kills = ["", "", "+kill:events=5", "+kill:restarts=1"];
     let (orders, places) =
@@ -103,7 +103,7 @@ fn watched() -> impl Strategy<Value = (String, String)> {
     let orders = ["fifo", "fifo:depth=3", "priority:depth=2", "easy", "fair:interval_s=7"];
     let beats = [1, 2, 3, 7];
     let whom = ["", ",copies=last", ",nodes=known"];
-    // Two detectors are not policies: the rules of these names need no heartbeat.
+    // These two names mean other rules in a policy, which have no heartbeat.
     let is_watched = |text: &String| !["none", "oracle"].contains(&text.as_str());
     let rules: Vec<String> = tried().into_iter().filter(is_watched).collect();
     (

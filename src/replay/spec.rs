@@ -2,7 +2,7 @@
 //!
 //! In: `cluster:nodes=100,speeds=1..16,period_s=30` and `tasks:count=1000,size=100`, with a seed.
 //! Out: a checked [`Cluster`] or [`Workload`]. A node's speed, load and failures depend only on the
-//! seed and its number, so changing one key leaves everything else unchanged.
+//! seed and its number, so a change of one key does not affect anything else.
 
 use std::fmt;
 use std::str::FromStr;
@@ -153,7 +153,7 @@ impl FromStr for Count {
     }
 }
 
-/// Nodes, their speeds and sizes, the load of others, and failures.
+/// Nodes, their speeds and sizes, the load of other users, and failures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterSpec {
     /// The specification as written.
@@ -161,7 +161,7 @@ pub struct ClusterSpec {
     nodes: u32,
     speeds: Law,
     cpu: f64,
-    /// Not checked if not given.
+    /// Memory; not checked if not given.
     memory: Option<f64>,
     /// GPUs of every model; not checked if not given.
     gpus: Count,
@@ -173,7 +173,7 @@ pub struct ClusterSpec {
     fails: Listed,
     /// Mean time until the next failure of a node, s; 0 for none.
     mtbf_s: f64,
-    /// Mean time until its return, s; 0 for never.
+    /// Mean time until a failed node returns, s; 0 for never.
     mttr_s: f64,
     /// The time up to which failures are drawn, s.
     span_s: f64,
@@ -321,7 +321,7 @@ impl ClusterSpec {
 pub struct TaskSpec {
     count: u32,
     size: Law,
-    /// Mean time between two jobs, s; 0 if all arrive at once.
+    /// Mean time between two jobs, s; 0 if all arrive at the same time.
     every_s: f64,
     /// Tasks per job; 0 for a single job.
     job_tasks: u32,

@@ -1,16 +1,16 @@
 //! Waiting tasks by a key, searchable by their requests.
 //!
-//! In: tasks at either end of their equals, and tasks that leave from anywhere. Out: the first task
-//! from a place on for which there is enough room somewhere. Tasks of equal keys form a row. A tree
-//! over its places stores for each step of CPU (see [`Steps`](super::placement::steps::Steps)) the
-//! least memory that any task of a stretch asks for with that much CPU, so a stretch without room
-//! for any task is skipped as a whole: a search costs the logarithm of the row's length, however
-//! many tasks find no room, and so do insertions and removals. Places are renumbered when an end of
-//! the row is reached.
+//! In: tasks that join behind or before their equals, and tasks that leave from any place. Out: the
+//! first task, from a place on, for which some machine has enough room. Tasks with equal keys form
+//! a row. A tree over the places of a row stores, for each step of CPU (see
+//! [`Steps`](super::placement::steps::Steps)), the least memory that any task of a stretch requests
+//! with that much CPU. A stretch without room for any task is skipped as a whole. So searches,
+//! insertions and removals cost the logarithm of the row's length, even if many tasks find no room.
+//! Places are renumbered when an end of the row is reached.
 //!
-//! Tasks that keep apart may find room but no machine without a sibling. Tasks of one job with the
-//! same request are twins: if room only shrinks while tasks are handed out, only the first of them
-//! is found, since the others cannot start either.
+//! If tasks of one job must not share a machine, they may find room but no machine without a
+//! sibling. Tasks of one job with the same request are twins: if room only shrinks while tasks are
+//! handed out, only the first of them is found, since the others cannot start either.
 //!
 //! ```text
 //!  place             2     3     4     5          free anywhere: 2 CPU with 1 memory, 1 with 4
@@ -29,7 +29,7 @@ use super::workload::NONE;
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     rows: Vec<Row>,
-    /// The number of the row of each key, and rows without a key now.
+    /// The number of the row of each key, and the rows that have no key now.
     by_key: BTreeMap<i64, u32>,
     spare: Vec<u32>,
     /// The row and place of each task.
@@ -49,10 +49,10 @@ impl Stand {
     const NOWHERE: Self = Self { row: NONE, place: NONE };
 }
 
-/// Twins in order, of which only the first can be found.
+/// Twins in order; only the first of them can be found.
 #[derive(Debug, Default)]
 struct Twins {
-    /// Twins that left from behind the first are still in line.
+    /// Twins that left while they were not first are still listed.
     lines: FxHashMap<Twin, VecDeque<u32>>,
     /// The requests of waiting tasks.
     wants_of: FxHashMap<u32, Wants>,
@@ -74,9 +74,9 @@ pub(super) struct Twin {
 pub(super) struct Wants {
     /// The key; the lowest goes first.
     pub(super) key: i64,
-    /// What it needs, in steps.
+    /// The request, in steps.
     pub(super) need: Need,
-    /// Its twin properties, if it keeps apart.
+    /// The common properties of its twins, if it must not share a machine with its job's tasks.
     pub(super) twin: Option<Twin>,
 }
 
@@ -198,8 +198,8 @@ impl Waiting {
         self.rows[number as usize].first()
     }
 
-    /// The first task behind `after`, or of all, for which there may be room. `offers` returns for
-    /// a task the most memory that it and its equals may have, by step of CPU.
+    /// The first task behind `after` (or of all tasks) for which there may be room. `offers`
+    /// returns for a task the most memory that it and its equals may have, by step of CPU.
     pub(super) fn seek(
         &self,
         after: Option<u32>,
@@ -244,7 +244,7 @@ const EMPTY: Place = Place { task: NONE, need: Need::NOBODY };
 /// Places under a lowest node, which are checked one by one.
 const PLACES: usize = 16;
 
-/// The places of a new row.
+/// The number of places of a new row.
 const PLACES_MIN: usize = PLACES;
 
 /// Tasks with equal keys.
@@ -270,7 +270,7 @@ impl Default for Row {
     }
 }
 
-/// No task asks for anything.
+/// A stretch without any requests.
 const NOBODY: Most = [u16::MAX; CPU_STEPS];
 
 impl Row {
@@ -351,7 +351,7 @@ impl Row {
     /// Whether a stretch has a task that may have room.
     #[inline]
     fn is_in(&self, node: usize, offers: &Most) -> bool {
-        // All steps at once, without a branch between them.
+        // Compares all steps, without a branch between them.
         let fits =
             self.least[node].iter().zip(offers).map(|(least, offer)| u8::from(least <= offer));
         fits.fold(0, |any, fits| any | fits) != 0
@@ -451,7 +451,7 @@ mod tests {
         demand: [u64; 2],
     }
 
-    /// A step: the action, key, job of a task that keeps apart, CPU, memory.
+    /// A step: the action, the key, the job if its tasks must not share a machine, CPU, memory.
     type Step = (u8, i64, Option<u32>, u64, u64);
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -502,7 +502,7 @@ mod tests {
                         waiting.remove(list.remove(idx).task);
                     }
                 }
-                // This much room, the same for all keys except the first.
+                // The offered room is the same for all keys except the first.
                 let offers = |key: i64| {
                     let most = if key == 0 { room.0 / 2 } else { room.0 };
                     std::array::from_fn(|step| if step as u64 <= most { room.1 } else { 0 })

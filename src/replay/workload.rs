@@ -34,7 +34,7 @@ pub enum Fate {
     Fails,
     /// It is killed after its work: its user or its limit stopped it while it ran.
     Stopped,
-    /// It is killed at an age, whether it waits or runs then; until then it does not end.
+    /// It is killed at an age, while it waits or runs; it does not end before.
     Killed {
         /// The time since its arrival, µs.
         age_us: i64,
@@ -48,7 +48,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Whether its work never ends it.
+    /// Whether it never ends by completing its work.
     pub const fn is_endless(self) -> bool {
         matches!(self, Self::Killed { .. })
     }
@@ -65,7 +65,7 @@ impl Fate {
 /// The work after which each try of a task fails.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failures {
-    /// The start of each task's failures, with one entry more than tasks; empty if no task fails.
+    /// The start of each task's failures, and the end of the last; empty if no task fails.
     pub first: Vec<u32>,
     /// Work until the failure, µs at speed 1.
     pub work_us: Vec<i64>,
@@ -83,11 +83,11 @@ impl Failures {
     }
 }
 
-/// The work that a copy or a restart may have instead of its task's: that of the finished tasks of
-/// its group. If empty, it has the work of its task.
+/// The work of the finished tasks of each group: a copy or a restart may have it instead of its own
+/// task's work. If empty, it has the work of its task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reruns {
-    /// The start of each group, with one entry more than groups.
+    /// The start of each group, and the end of the last.
     first: Vec<u32>,
     /// Work, µs at speed 1.
     work_us: Vec<i64>,
@@ -175,12 +175,12 @@ pub struct Workload {
     pub arrival_us: Column<i64>,
     /// The work of the task's last try, µs on a machine of speed 1.
     pub work_us: Column<i64>,
-    /// CPU that the task asks for, millionths.
+    /// CPU that the task requests, millionths.
     pub cpu: Column<u64>,
-    /// Memory that the task asks for, millionths.
+    /// Memory that the task requests, millionths.
     pub memory: Column<u64>,
-    /// GPUs that the task asks for; checked only if machines record GPUs. Orders that reserve for
-    /// every waiting task ([`Backfill::Conservative`](super::policies::Backfill)) cannot replay
+    /// GPUs that the task requests; checked only if machines record GPUs. Orders with a reservation
+    /// for every waiting task ([`Backfill::Conservative`](super::policies::Backfill)) cannot replay
     /// them.
     pub gpus: Column<GpuAsk>,
     /// The priority: higher goes first, and an unknown one ranks below all others.
@@ -198,15 +198,15 @@ pub struct Workload {
     pub group: Column<u32>,
     /// The time that the user requested, µs at speed 1; `None` if no request is known.
     pub requested_us: Column<Option<i64>>,
-    /// What an order that plans ahead uses as running time.
+    /// The running times that an order uses to plan ahead.
     pub estimates: Estimates,
     /// Whether the task must not share a machine with another task of its job.
     pub is_apart: Column<bool>,
-    /// Whether the task started in the record, after a wait that is known. It decides nothing;
-    /// waits are compared with the record over these tasks.
+    /// Whether the task started in the record, after a wait that is known. It does not affect the
+    /// replay: only the waits of these tasks are compared with the record.
     pub has_wait: Column<bool>,
-    /// Whether the task still ran at the end of the recorded window, which cuts its work. It decides
-    /// nothing; responses are also given of jobs without such tasks.
+    /// Whether the task still ran at the end of the recorded window, which cuts its work. It does
+    /// not affect the replay: responses are also reported for only the jobs without such tasks.
     pub is_cut: Column<bool>,
     /// How the task ends.
     pub fate: Column<Fate>,
@@ -219,7 +219,7 @@ pub struct Workload {
     pub failures: Failures,
     /// Which tasks wait for which other tasks.
     pub dependencies: Dependencies,
-    /// What the record says about the jobs, if a rule uses it.
+    /// The recorded data of the jobs, if a rule uses it.
     #[doc(hidden)]
     pub pasts: JobPasts,
     /// How much work a copy or a restart has.
@@ -232,7 +232,8 @@ pub struct Workload {
     pub noise: f64,
     /// Work at the beginning of an attempt during which no progress is reported, µs.
     pub startup_us: i64,
-    /// How progress is reported after that, by group modulo the length; at least one shape.
+    /// How progress is reported after the start-up, by group modulo the number of shapes; at least
+    /// one shape.
     #[doc(hidden)]
     pub shapes: Vec<Shape>,
     /// The place of each task in the given arrays; empty if they were in order.
@@ -243,7 +244,7 @@ pub struct Workload {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum WorkloadError {
-    /// A column with another number of entries than tasks.
+    /// The length of a column differs from the number of tasks.
     #[error("column `{column}` does not have one entry for each of the {task_count} tasks")]
     Length {
         /// The column.
@@ -282,7 +283,7 @@ impl Fault for WorkloadError {
 }
 
 impl Workload {
-    /// `task_count` tasks of `work_us` each that arrive at once and ask for one CPU.
+    /// `task_count` tasks of `work_us` each that arrive at the same time and request one CPU each.
     pub fn plain(task_count: usize, work_us: Column<i64>) -> Self {
         Self {
             task_count,
@@ -432,23 +433,23 @@ impl Workload {
         largest(&self.job, self.task_count)
     }
 
-    /// The least CPU and memory that any task asks for: a machine with less free is full.
+    /// The least CPU and memory that any task requests: a machine with less free is full.
     pub fn least_demand(&self) -> [u64; 2] {
         [self.cpu.values().min().unwrap_or(0), self.memory.values().min().unwrap_or(0)]
     }
 
-    /// Whether any task asks for GPUs.
+    /// Whether any task requests GPUs.
     pub fn has_gpus(&self) -> bool {
         self.gpus.values().any(|ask| !ask.is_none())
     }
 
-    /// The number of tasks that ask for GPUs.
+    /// The number of tasks that request GPUs.
     pub fn asks_for_gpus(&self) -> u64 {
         let asks = |task: &u32| !self.gpus.get(*task).is_none();
         (0..).take(self.task_count).filter(asks).count() as u64
     }
 
-    /// CPU and memory that a task asks for.
+    /// CPU and memory that a task requests.
     #[inline]
     pub fn demand(&self, task: u32) -> [u64; 2] {
         [self.cpu.get(task), self.memory.get(task)]

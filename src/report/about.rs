@@ -1,7 +1,8 @@
 //! The trace of a report in a few words: its file, its dates, and how many jobs, users and machines
 //! it has.
 //!
-//! In: stored results. Out: text for the first line of the overview. What no result has is left out.
+//! In: stored results. Out: text for the first line of the overview. Facts that no result has are
+//! left out.
 
 use super::text::instant;
 use crate::answers::monthly::{self, MonthlyAnswer};
@@ -11,7 +12,8 @@ use crate::digits::{counted, lasting};
 use crate::results::Stored;
 use crate::schema::{Source, Table};
 
-/// `, pozidriv.sacct.gz: 2016-12-21 21:43:34 to 2017-01-01 23:51:25 (11.1 d); 11,704 jobs of 18 users`.
+/// `, pozidriv.sacct.gz: 2016-12-21 21:43:34 to 2017-01-01 23:51:25 (11.1 d); 11,704 jobs of 18
+/// users`.
 pub(super) fn trace(results: &[Stored]) -> String {
     let file = results.iter().find_map(file).map_or_else(String::new, |file| format!(", {file}"));
     let facts = [time(results), amounts(results)];
@@ -27,7 +29,7 @@ fn file(result: &Stored) -> Option<String> {
     name.filter(|name| is_path && !name.is_empty()).map(str::to_owned)
 }
 
-/// How the remark about times without a zone begins, of any source.
+/// The start of the remark about times without a zone, for any source.
 pub(super) const NO_ZONE: &str = "times without a zone: taken as UTC";
 
 /// The time from the first to the last event of jobs.
@@ -42,7 +44,8 @@ fn time(results: &[Stored]) -> Option<String> {
         let is_assumed = remarks.any(|remark| remark.starts_with(NO_ZONE));
         let zone = if is_assumed { "; the log names no time zone: taken as UTC" } else { "" };
         let [start, end] = [start_s, end_s].map(instant);
-        // Of a log that is selected by time of end, the first submission says little.
+        // If a log is selected by time of end, the first submission does not describe its start
+        // well.
         return Some(match super::early::complete_from(results) {
             Some(from) => format!(
                 "jobs that ended from {from} to {end} UTC, the first of them submitted {start} ({length} \
@@ -51,7 +54,8 @@ fn time(results: &[Stored]) -> Option<String> {
             None => format!("{start} to {end} UTC ({length}{zone})"),
         });
     }
-    // A log may say in its header when its clock began; the months have the dates.
+    // Some logs give the start of their clock in the header; the answer by month then has the
+    // dates.
     let months = results.iter().find(|result| result.name == monthly::KIND.name);
     let months = months.and_then(|result| result.found::<MonthlyAnswer>());
     Some(match months.filter(|months| !months.from_date.is_empty()) {
@@ -60,8 +64,8 @@ fn time(results: &[Stored]) -> Option<String> {
     })
 }
 
-/// `, without dates` if no result has the day on which the clock of the log began. The publisher of the
-/// Google traces gives it, and the page of load shows days of the week.
+/// `, without dates` if no result has the day on which the clock of the log began. The publisher of
+/// the Google traces gives that day, and the page of load shows days of the week.
 fn undated(results: &[Stored]) -> &'static str {
     let mut sources = results.iter().filter_map(|result| result.whole.source.as_ref());
     let is_published = sources.any(|name| name.parse().is_ok_and(Source::is_google));
@@ -78,8 +82,8 @@ fn amounts(results: &[Stored]) -> Option<String> {
         found.map_or(0, |count| count.found)
     };
     let jobs = count(Table::JobEvents, "jobs");
-    // A single machine stands for the whole system of a log; so does one of several, if the log does
-    // not record the capacity.
+    // A single machine stands for the whole system of a log. The same holds for one of several
+    // machines if the log does not record the capacity.
     let made_up = u64::from(Capacity::of(&result.whole.inputs) == Capacity::FromUse);
     let machines = count(Table::MachineEvents, "machines").saturating_sub(made_up);
     let machines = if machines == 1 { 0 } else { machines };

@@ -1,7 +1,7 @@
-//! What was assumed about lines of the trace, and what a log without a status cannot show.
+//! Assumptions about lines of the trace, and facts that a log without a status cannot show.
 //!
 //! In: results. Out: the assumptions as a list, written once on a page instead of for each result;
-//! and tables without the columns that such a log does not record.
+//! and tables without the columns about facts that such a log does not record.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::results::kind::Pages;
 use crate::results::{Stored, Table};
 use crate::schema::Source;
 
-/// An assumption as scopes have it, its wording, and the number of lines.
+/// An assumption in the words of scopes, its wording on a page, and the number of lines.
 struct Piece {
     in_scope: String,
     wording: String,
@@ -41,7 +41,8 @@ impl Assumed {
         Self(all)
     }
 
-    /// The assumptions that any of the scopes mentions, about the time zone or not.
+    /// The assumptions that at least one of the scopes mentions: those about the time zone, or the
+    /// others.
     fn of_scopes(&self, scopes: &[String], are_of_zone: bool) -> Vec<String> {
         let bears = |piece: &&Piece| {
             piece.wording.starts_with(NO_ZONE) == are_of_zone
@@ -51,13 +52,13 @@ impl Assumed {
         pieces.map(|piece| sentence(&assumption(&piece.wording, piece.count))).collect()
     }
 
-    /// The time zone that any of the scopes assumes, for the end of a page.
+    /// A note for the end of a page about the time zone, if one of the scopes assumes it.
     pub(super) fn zone(&self, scopes: &[String]) -> String {
         let said = self.of_scopes(scopes, true).join(". ");
         if said.is_empty() { said } else { format!("<p class=\"source\">{said}.</p>\n") }
     }
 
-    /// The other assumptions that any of the scopes mentions, as a list.
+    /// The other assumptions that at least one of the scopes mentions, as a list.
     pub(super) fn said(&self, scopes: &[String]) -> String {
         let items = self.of_scopes(scopes, false);
         if items.is_empty() {
@@ -80,8 +81,8 @@ impl Assumed {
     }
 }
 
-/// Whether a log records how the jobs of a result ended. Results about outcomes have their own
-/// reason; this is about tables that also have other figures.
+/// Whether a log records how the jobs of a result ended. Results about outcomes give their reason
+/// themselves; this function is about tables that also have other figures.
 fn ends_of(result: &Stored, pages: Option<Pages>) -> Ends {
     if pages == Some(Pages::Jobs) {
         return super::jobs::ends_of(result);
@@ -108,18 +109,19 @@ const OF_ENDS: [&str; 8] = [
 /// The table of how jobs ended.
 const ENDS: &str = "monthly-ends.csv";
 
-/// Whether a result has figures that depend on a status which its log does not record.
+/// Whether a result has figures that depend on a status, although its log does not record a status.
 pub(super) fn lacks_status(result: &Stored, pages: Option<Pages>) -> bool {
     ends_of(result, pages) == Ends::Assumed
 }
 
-/// The columns of a result that would state what its log does not record.
+/// The columns of a result that would state facts that its log does not record.
 pub(super) fn unrecorded(result: &Stored, pages: Option<Pages>) -> Vec<&'static str> {
     let mut all = Vec::new();
     if lacks_status(result, pages) {
         all.extend(OF_ENDS);
     }
-    // The number of machines of a log never changes, and one of them may stand for the whole system.
+    // The number of machines of a log never changes, and one machine may stand for the whole
+    // system.
     let source = result.whole.source.as_deref().and_then(|name| name.parse::<Source>().ok());
     if result.name == load::KIND.name && source.is_some_and(Source::is_log) {
         all.push("machines");
@@ -127,8 +129,8 @@ pub(super) fn unrecorded(result: &Stored, pages: Option<Pages>) -> Vec<&'static 
     all
 }
 
-/// A table as it is shown: without columns that would state what the log does not record; `None` if
-/// nothing is left of it.
+/// The table without these columns, which the log does not record; `None` for the table of how jobs
+/// ended.
 pub(super) fn recorded<'a>(table: &'a Table, unrecorded: &[&str]) -> Option<Cow<'a, Table>> {
     if unrecorded.is_empty() {
         return Some(Cow::Borrowed(table));

@@ -1,6 +1,6 @@
 //! Names of machines, and of classes of machines, on the pages of fairness.
 //!
-//! In: a machine or a class of a stored result. Out: its name in words; hashes may be shortened.
+//! In: a machine or a class in a stored result. Out: its name in words; hashes may be shortened.
 
 use serde::Deserialize;
 
@@ -36,7 +36,7 @@ pub(super) fn group_of(result: &Stored) -> &'static str {
     if is_slurm(result) { "account" } else { "group" }
 }
 
-/// The word for what jobs wait in.
+/// The word for the queue in which jobs wait.
 pub(super) fn queue_of(result: &Stored) -> &'static str {
     let source = result.whole.source.as_deref().and_then(|name| name.parse::<Source>().ok());
     match source {
@@ -46,8 +46,8 @@ pub(super) fn queue_of(result: &Stored) -> &'static str {
     }
 }
 
-/// The accounts or groups of a user with several, the one with most CPU time first: a label and
-/// their names. `None` of other users, and where months were not computed.
+/// The accounts or groups of a user who has several, the one with most CPU time first: a label and
+/// their names. `None` for other users, and if months were not computed.
 pub(super) fn groups_of_user(
     user: &str,
     result: &Stored,
@@ -65,7 +65,8 @@ pub(super) fn groups_of_user(
     Some((label, named.join(", ") + &more))
 }
 
-/// The name of a machine or a class of machines; with the cluster if there are several.
+/// The name of a machine or a class of machines. It includes the cluster if there are several
+/// clusters.
 pub(super) fn machine_name(
     own: &MachineUsage,
     (is_only, place): (bool, &str),
@@ -100,7 +101,8 @@ pub(super) fn kind_of(own: &MachineUsage, place: &'static str) -> &'static str {
     }
 }
 
-/// What all rows of machines are; that of each if they differ. Rows without any name do not count.
+/// The kind of all rows of machines. If the kinds differ, a word that covers them. Rows without any
+/// name do not count.
 pub(super) fn kind_of_all(all: &[MachineUsage], place: &'static str) -> &'static str {
     let is_named =
         |own: &&MachineUsage| kind_of(own, place) != CLASS || !common(own, place).is_empty();
@@ -128,8 +130,8 @@ fn common(own: &MachineUsage, place: &str) -> String {
     }
 }
 
-/// How the page of a row names it: `it`, `this site`, `these machines`, what belongs to it, and a
-/// sentence that says what a class is.
+/// The words for a row on its page: `this site` or `these machines`; `its` or `their`; and a
+/// sentence that explains what a class is.
 pub(super) fn spoken(own: &MachineUsage, place: &'static str) -> (String, &'static str, String) {
     match kind_of(own, place) {
         CLASS => {
@@ -160,8 +162,9 @@ struct Configuration {
     up_cpu_s: f64,
 }
 
-/// How many machines a class has, what they have of all CPU, how much of it was used compared with all
-/// machines, and how often and for how long they left, if the machines were studied.
+/// Facts about a class: the number of its machines, their share of all CPU, the use of that CPU
+/// compared with all machines, and how often and for how long they left. Empty for single machines
+/// and sites, and if machines were not studied.
 pub(super) fn of_class(own: &MachineUsage, all: &[Stored]) -> Vec<(&'static str, String)> {
     if own.machine.is_some() || own.site.is_some() {
         return Vec::new();

@@ -1,7 +1,8 @@
-//! Outcomes by the last event and by the course, in one table.
+//! Outcomes by last event and by course, in one table.
 //!
-//! In: stored outcomes that have other counts by the last event than by the exact sequence of events.
-//! Out: a table as HTML in place of that of sequences, and a sentence about tasks of killed jobs.
+//! In: stored outcomes whose counts by the last event differ from those by the exact sequence of
+//! events. Out: a table as HTML that replaces the one of sequences, and a sentence about tasks of
+//! killed jobs.
 
 use super::html::{self, Cell};
 use super::text::{caption, escape};
@@ -13,14 +14,14 @@ use crate::digits::grouped;
 use crate::results::{Stored, Table};
 use crate::studies::outcomes::OutcomeRow;
 
-/// The answer of a result that counts outcomes in two ways.
+/// The answer of a result whose outcomes are counted in two ways.
 fn in_two_ways(result: &Stored) -> Option<&ClassifyAnswer> {
     let is_of_outcomes = classify::KINDS.iter().any(|kind| kind.name == result.name);
     let answer = is_of_outcomes.then(|| result.found::<ClassifyAnswer>()).flatten();
     answer.filter(|own| own.is_counted_in_two_ways())
 }
 
-/// The table that takes the place of the one of exact sequences; `None` for other tables.
+/// The table that replaces the one of exact sequences; `None` for other tables.
 pub(super) fn in_place_of(result: &Stored, table: &Table) -> Option<String> {
     let answer = in_two_ways(result).filter(|_| table.file == format!("{}.csv", result.name))?;
     let file = escape(&table.file);
@@ -34,7 +35,7 @@ pub(super) fn in_place_of(result: &Stored, table: &Table) -> Option<String> {
     Some(html::named_table(&title, &header, str::to_owned, &rows(answer)) + &source)
 }
 
-/// The last event, all with it, their share, and what they did before.
+/// The last event, the number of jobs or tasks with it, their share, and their courses before it.
 const HEADER: [&str; 7] = [
     "last event",
     "all",
@@ -45,7 +46,7 @@ const HEADER: [&str; 7] = [
     "no attempt",
 ];
 
-/// The place of a course after the first three columns.
+/// The index of a course among the columns of courses.
 fn course(row: &OutcomeRow) -> usize {
     let way = Way::of(row.sequence.as_deref().unwrap_or_default());
     match way.attempts() {
@@ -56,7 +57,8 @@ fn course(row: &OutcomeRow) -> usize {
     }
 }
 
-/// A row for each last event that occurs, the most frequent first; each job or task is in one course.
+/// A row for each last event that occurs, the most frequent first. Each job or task is counted in
+/// exactly one course.
 fn rows(answer: &ClassifyAnswer) -> Vec<Vec<Cell>> {
     let row = |ending: classify::Ending| {
         let mut courses = [0; 4];
@@ -76,8 +78,8 @@ fn rows(answer: &ClassifyAnswer) -> Vec<Vec<Cell>> {
     answer.endings().into_iter().map(row).collect()
 }
 
-/// That most tasks are of jobs that were killed, though many of these tasks finished; empty if they are
-/// not, or if it is not known.
+/// A sentence that most tasks belong to killed jobs, although many of these tasks finished. Empty
+/// if that is not so, or not known.
 pub(super) fn of_killed_jobs(result: &Stored, all: &[Stored]) -> String {
     let tasks = in_two_ways(result).filter(|_| result.name == classify::KINDS[1].name);
     let attempts = all.iter().find(|own| own.name == "attempts");
@@ -94,8 +96,8 @@ pub(super) fn of_killed_jobs(result: &Stored, all: &[Stored]) -> String {
     said.map_or_else(String::new, |said| format!("<p>{said}</p>\n"))
 }
 
-/// The sentence, from the tasks of killed jobs, all whose job is known, and all; and from those that
-/// finished, in killed jobs and in all.
+/// The sentence from these counts: tasks of killed jobs, tasks whose job is known, all tasks; then
+/// the finished tasks in killed jobs, and in all jobs.
 #[expect(clippy::cast_precision_loss, reason = "tasks are far below 2^53")]
 fn killed([killed, known, total]: [u64; 3], [of_killed, finished]: [u64; 2]) -> Option<String> {
     let is_most = total < 2 * killed && known == total && finished < 2 * of_killed;

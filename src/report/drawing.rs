@@ -1,16 +1,17 @@
 //! Charts as part of a page: SVG with only shapes and text.
 //!
-//! In: the text of an SVG file. Out: the same as an element of a page, or nothing if it contains
-//! anything active (scripts, links, styles), because a folder of results may come from others.
+//! In: the text of an SVG file. Out: the same drawing as an element of a page. If it contains
+//! anything active (scripts, links, styles), the result is empty, because a folder of results may
+//! come from other people.
 
 use super::text::escape;
 use crate::charts::{dark, size_of, without_head};
 
-/// Elements that our drawings use.
+/// Elements that drawings of this program use.
 const ELEMENTS: [&str; 10] =
     ["svg", "g", "rect", "circle", "line", "path", "polyline", "polygon", "text", "title"];
 
-/// Their attributes.
+/// Attributes of these elements.
 const ATTRIBUTES: [&str; 36] = [
     "d",
     "x",
@@ -50,8 +51,8 @@ const ATTRIBUTES: [&str; 36] = [
     "data-whole",
 ];
 
-/// The drawing with a label for screen readers, without the title and caption that the page writes
-/// beside it; `None` if it is not plain.
+/// The drawing with a label for screen readers, without title and caption, which the page writes
+/// next to it. `None` if the drawing is not plain.
 pub(super) fn inline(svg: &str, label: &str) -> Option<String> {
     let svg = svg.trim();
     if !svg.starts_with("<svg ") || !svg.ends_with("</svg>") || !is_plain(svg) {
@@ -65,8 +66,8 @@ pub(super) fn inline(svg: &str, label: &str) -> Option<String> {
     ))
 }
 
-/// The same for a drawing that is too large to be part of the page: the file is linked, and the page shows
-/// what is below its title and caption. `None` if it is not one of ours.
+/// The same for a drawing that is too large to be part of the page: the file is linked, and the
+/// page shows the part below its title and caption. `None` if this program did not write it.
 pub(super) fn linked(svg: &str, file: &str, label: &str) -> Option<String> {
     if !is_plain(svg.trim()) {
         return None;
@@ -161,7 +162,7 @@ mod tests {
         };
         let svg = svg_of(&Chart::Lines(chart.clone()));
         assert!(inline(&svg, "x").unwrap().contains("<title>a\ns: 1\njobs: 2</title>"));
-        // So do those over time, with dates or without.
+        // Drawings of charts over time, with dates or without, are plain too.
         let timed = Chart::Lines(LineChart { x_axis: HOURS_OF_TRACE.to_owned(), ..chart });
         for (since_s, what) in
             [(None, "time (h): 1"), (Some(1.5e9), "time: 2017-07-14 03:40:00 UTC")]
@@ -181,8 +182,8 @@ mod tests {
         }
     }
 
-    /// Promise: title and caption of a linked drawing are above what the page shows of it, and nothing
-    /// else is.
+    /// Promise: the page shows a linked drawing from below its title and caption on, and hides
+    /// nothing else.
     #[test]
     fn a_linked_drawing_is_shown_below_its_title_and_caption() {
         let bar = |note: &str| Bar {
@@ -213,7 +214,7 @@ mod tests {
         let image = shown.split_once("<image").unwrap().1;
         assert_eq!([number(image, "width"), number(image, "height")], [width, height]);
         assert_eq!(number(image, "y"), below - height);
-        // The same picture without a head is as high as the part that is shown.
+        // The same picture without title and caption has the height of the shown part.
         assert!((below - without_head(&plain).unwrap().1[1]).abs() < 1.0, "{below}");
     }
 

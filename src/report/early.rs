@@ -1,6 +1,7 @@
-//! A log that lacks the jobs that had ended before some instant, as an export by time of end does.
+//! A log that lacks the jobs that had ended before some instant, such as an export selected by time
+//! of end.
 //!
-//! In: results. Out: the instant, and the warning on pages whose numbers include earlier time.
+//! In: results. Out: the instant, and the warning on pages whose numbers include earlier times.
 
 use super::tables::FOLDED_ROWS;
 use super::text::escape;
@@ -10,34 +11,35 @@ use crate::digits::counted;
 use crate::results::{Stored, Table};
 use crate::studies::first_end::{LACKS_EARLY, LACKS_OPEN};
 
-/// From when on a log seems to hold all jobs, if it was selected by time of end.
+/// The instant from which a log seems to hold all jobs, if it was selected by time of end.
 fn found(results: &[Stored]) -> Option<load::WholeFrom> {
     let of_load = |result: &&Stored| result.name == load::KIND.name;
     let mut loads = results.iter().filter(of_load).filter_map(Stored::found::<load::LoadAnswer>);
     loads.find_map(|answer| answer.whole_from.clone())
 }
 
-/// The same: s of its clock, and in words.
+/// The same instant in seconds of the log's clock, and in words.
 pub(super) fn whole_from(results: &[Stored]) -> Option<(f64, String)> {
     found(results).map(|from| (from.from_s, from.when))
 }
 
-/// The same in words.
+/// The same instant in words.
 pub(super) fn complete_from(results: &[Stored]) -> Option<String> {
     whole_from(results).map(|from| from.1)
 }
 
-/// A long table over time without the rows before a log holds all jobs, and a note about them; `None`
-/// if there are none.
+/// A long table over time without the rows before the log holds all jobs, and a note about these
+/// rows. `None` if no row is left out.
 pub(super) fn whole_rows(table: &Table, results: &[Stored]) -> Option<(Table, String)> {
     let (from_s, when) = whole_from(results).filter(|_| 2 * FOLDED_ROWS < table.row_count)?;
     let place =
         table.header.iter().position(|name| ["start_s", "time_s"].contains(&name.as_str()))?;
-    // If only the first rows are loaded, those of one time must not be further down.
+    // If only the first rows are loaded, the rows must be sorted by time: later rows could
+    // otherwise belong to the time that is left out.
     if table.rows.len() < table.row_count && 0 < place {
         return None;
     }
-    // An interval of episodes that contains the instant is counted there.
+    // An interval of episodes that contains the instant counts as before it.
     let end = table.header.iter().position(|name| name == "end_s");
     let end = end.filter(|_| table.file == "episodes-intervals.csv");
     let is_before = |row: &Vec<String>| {
@@ -49,12 +51,13 @@ pub(super) fn whole_rows(table: &Table, results: &[Stored]) -> Option<(Table, St
     let count = counted(before.len() as u64, "row");
     let note =
         format!("<p class=\"source\">Only in the file: {count} before {}.</p>\n", escape(&when));
-    // Of a very long table only the first rows are loaded.
+    // If all loaded rows would be left out, the table stays as it is: only the first rows of a very
+    // long table are loaded.
     (!before.is_empty() && !own.rows.is_empty()).then_some((own, note))
 }
 
-/// A warning that numbers include time for which the log lacks jobs; what that does to them is folded.
-/// Empty if there is none.
+/// A warning that numbers include a time for which the log lacks jobs; the consequences are folded.
+/// Empty for a complete log.
 pub(super) fn incomplete_in_short(results: &[Stored]) -> String {
     found(results).map_or_else(String::new, |from| {
         format!(
@@ -70,7 +73,7 @@ fn holds_only(from: &load::WholeFrom) -> String {
     format!("The log seems to hold only jobs that ended from {} on.", from.when)
 }
 
-/// Whose share of the use is another one since then.
+/// A sentence about the users whose share of the use differs since then.
 fn used_since(from: &load::WholeFrom) -> String {
     let used = from.used.as_ref().and_then(LaterUse::said);
     used.map_or_else(String::new, |said| format!(" {said}."))
@@ -104,7 +107,8 @@ mod tests {
         let (own, note) = whole_rows(&table(201, 201), &results).unwrap();
         assert_eq!((own.rows.len(), own.row_count, own.rows[0][0].as_str()), (51, 51, "150"));
         assert!(note.contains("150 rows before noon"), "{note}");
-        // A short table, one without the whole part, and a log that is whole.
+        // Nothing is left out of a short table, of one with only rows before the instant, or for a
+        // complete log.
         assert!(whole_rows(&table(200, 200), &results).is_none());
         assert!(whole_rows(&table(150, 900), &results).is_none());
         assert!(whole_rows(&table(201, 201), &[]).is_none());

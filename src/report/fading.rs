@@ -1,9 +1,9 @@
 //! The numbers behind the sliders of half-life and ceiling: stored sums by interval.
 //!
 //! In: a stored result of `fairness`. Out: an element of the page that holds the sums of the
-//! heaviest users with all digits; the script computes from them what the index `condor` computes.
-//! The time of a user's first submission is not stored, so its start value fades from its first
-//! interval with usage; the difference is at most the start value of the index.
+//! heaviest users with all digits. From them, the script computes the same as the index `condor`.
+//! The time of a user's first submission is not stored, so the start value of a user fades from its
+//! first interval with usage on. The difference is at most the start value of the index.
 
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::results::Stored;
 #[derive(Serialize)]
 struct Sums<'a> {
     by: By,
-    /// The unit of usage in hours, and what is in use at a time.
+    /// The unit of usage in hours, and the name of what is in use at a time.
     hours: String,
     in_use: String,
     interval_s: f64,
@@ -31,7 +31,7 @@ struct Sums<'a> {
     factor: f64,
     ceiling_percent: Option<f64>,
     early_s: f64,
-    /// The usage of the heaviest user without a page; 0 if all have one.
+    /// The largest usage of a user without a page; 0 if all users have pages.
     others_s: f64,
     users: Vec<Heaviest<'a>>,
 }
@@ -55,7 +55,7 @@ pub(super) fn element(result: &Stored) -> Option<String> {
     });
     let limits = &answer.suggestions.limits;
     let total_s = answer.total_cpu_s?;
-    // A ceiling applies to usage as it runs, so the sums must be charged in this way.
+    // A ceiling applies to usage as it runs, so the sums must be charged in the same way.
     let ceiling = Some(limits.ceiling_cpu_s).filter(|_| settings.is_charged_as_it_runs());
     let sums = Sums {
         by: answer.by,
@@ -104,8 +104,8 @@ struct Condor {
     factor: f64,
 }
 
-/// Reads the parameters of the index; `None` for another index, for cores in use, and if factors
-/// come from a file.
+/// Reads the parameters of the index. `None` for another index, for cores in use, and for factors
+/// that come from a file.
 fn condor(settings: &str) -> Option<Condor> {
     let parameters = settings.strip_prefix("condor:")?;
     let of = |name: &str| {

@@ -40,8 +40,8 @@ use crate::results::Stored;
 
 const PAGE: &str = "fairness.html";
 
-/// Whether waits were even: whose jobs waited longest and shortest, and a chart; empty if nothing is known
-/// of waits.
+/// Whether waits were even: the users whose jobs waited longest and shortest, and a chart. Empty if
+/// no waits are known.
 pub(super) fn waited(result: &Stored, all: &[Stored]) -> String {
     let Some(of) = Of::new(result, all) else { return String::new() };
     let (users, noun) = (&of.answer.users, of.noun());
@@ -53,7 +53,8 @@ pub(super) fn waited(result: &Stored, all: &[Stored]) -> String {
     if body.is_empty() { body } else { format!("<section>\n{body}</section>\n") }
 }
 
-/// A column of times is left out if these many users, the heaviest, have the same: their pages have it.
+/// A column of times is left out if this many of the heaviest users have the same time. The pages
+/// of the users still show it.
 const SAME_IN: usize = 10;
 
 /// Whether a column has one value in the rows of the heaviest users.
@@ -63,7 +64,7 @@ fn is_same(rows: &[Vec<Cell>], column: usize) -> bool {
     2 < rows.len() && cells.all(|cell| Some(cell) == first)
 }
 
-/// The places of the columns of times in the table of users.
+/// The positions of the columns of times in the table of users.
 const FIRST_USE_AT: usize = 4;
 const LAST_USE_AT: usize = 5;
 
@@ -93,7 +94,7 @@ pub(super) fn index(result: &Stored, all: &[Stored]) -> String {
         cells
     };
     let mut rows: Vec<Vec<Cell>> = of.answer.users.iter().enumerate().map(row).collect();
-    // From the right, so that places to the left stay.
+    // Removed from the right, so that positions to the left stay valid.
     for column in
         [LAST_USE_AT, FIRST_USE_AT].into_iter().filter(|&at| is_same(&rows, at)).collect::<Vec<_>>()
     {
@@ -117,7 +118,7 @@ pub(super) fn index(result: &Stored, all: &[Stored]) -> String {
         vec![name, of.used(machine.cpu_s), share(machine.share)]
     };
     let rows: Vec<Vec<Cell>> = of.answer.machines.iter().enumerate().map(row).collect();
-    // A single class of all machines would repeat the total.
+    // A single class of all machines would only repeat the total.
     if 1 < rows.len() {
         let kind = kind_of_all(&of.answer.machines, site);
         let header = [kind, &used, "share"].map(str::to_owned);
@@ -176,8 +177,8 @@ pub(super) fn pages(result: &Stored, all: &[Stored]) -> Vec<Page> {
     pages
 }
 
-/// The usage of a user so far and its indices among those of all users, for a page of the portal;
-/// `None` if it used nothing.
+/// The usage of a user so far, with its indices among those of all users, for a page of the portal.
+/// `None` if the user used nothing.
 #[cfg(feature = "serve")]
 pub(crate) fn user_beside(result: &Stored, name: &str) -> Option<String> {
     let of = Of::new(result, &[])?;
@@ -189,8 +190,8 @@ pub(crate) fn user_beside(result: &Stored, name: &str) -> Option<String> {
     Some(user_answer(&of, place, user) + &series::html(&of.gapped(chart)))
 }
 
-/// The usage of a user, its place among all, and how evenly its usage was spread over time, as
-/// HTML.
+/// The usage of a user, its place among all users, and how evenly its usage was spread over time,
+/// as HTML.
 fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     let answer = of.answer;
     let kind = of.kind();
@@ -224,7 +225,7 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     format!("<p class=\"answer\">{}.</p>\n", sentence(&said))
 }
 
-/// The page of a user: its usage, its place among all, its machines, and `more`.
+/// The page of a user: its usage, its place among all users, its machines, and `more`.
 fn user_page(
     of: &Of<'_>,
     (place, user): (usize, &UserUsage),
@@ -275,7 +276,7 @@ fn user_page(
             vec![link, of.used(cpu_s)]
         })
         .collect();
-    // A single class of all machines would repeat the total.
+    // A single class of all machines would only repeat the total.
     if !rows.is_empty() && 1 < names.len() {
         let kind = kind_of_all(&of.answer.machines, site_of(of.result));
         let header = [kind, &column].map(str::to_owned);
@@ -355,8 +356,8 @@ fn who_used(of: &Of<'_>, machine: &MachineUsage) -> String {
     )
 }
 
-/// The page that is marked in the links of the page of a machine or class of machines: that of
-/// machines, if they were studied.
+/// The page that is marked as current in the links of the page of a machine or class of machines:
+/// the page of machines if they were studied.
 fn page_of_machine(of: &Of<'_>, machine: &MachineUsage) -> &'static str {
     let name = machines::KIND.name;
     let is_studied = |result: &Stored| result.name == name && nothing(result).is_none();
@@ -364,7 +365,8 @@ fn page_of_machine(of: &Of<'_>, machine: &MachineUsage) -> &'static str {
     studied.filter(|_| machine.site.is_none()).unwrap_or(PAGE)
 }
 
-/// What a machine or class of machines has of all use, who has most of that, and `more` about it.
+/// The share of a machine or class of machines in all use, the user with the largest part of it,
+/// and `more` about it.
 fn lead(of: &Of<'_>, machine: &MachineUsage, more: Option<String>) -> String {
     let it = spoken(machine, site_of(of.result)).0;
     let whole = format!("Jobs on {it} have {} of all {}", share_text(machine.share), of.noun());
@@ -418,7 +420,7 @@ fn machine_page(
     body.push_str(&incomplete_in_short(of.all));
     let mut pairs =
         vec![(of.noun(), of.used_text(machine.cpu_s)), ("share of all", share_text(machine.share))];
-    // The title has its first letters.
+    // The title has only the first letters of the platform.
     if let Some(platform) = machine.platform.as_ref().filter(|name| short(name) != **name) {
         pairs.push(("platform", platform.clone()));
     }
@@ -467,7 +469,7 @@ mod tests {
             let first = std::iter::repeat_n("0 d", SAME_IN);
             first.chain(others.iter().copied()).map(|cell| vec![Cell::of(cell)]).collect()
         };
-        // Users further down do not count.
+        // Only the first users count.
         assert!(is_same(&rows(&["1 d"]), 0));
         assert!(!is_same(&rows(&["1 d"])[1..], 0));
         assert!(!is_same(&rows(&[])[..2], 0), "two rows are short");

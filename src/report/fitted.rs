@@ -1,14 +1,14 @@
 //! The table of spells without the parameters of distributions that do not fit.
 //!
-//! In: a table of a result. Out: the table with empty cells for the shape and the scale of such rows;
-//! other tables as they are. The file has all of them.
+//! In: a table of a result. Out: the table with empty cells for the shape and the scale of such
+//! rows; other tables as they are. The file has all parameters.
 
 use std::borrow::Cow;
 
 use crate::answers::machines::MISFIT;
 use crate::results::Table;
 
-/// The table without parameters that say nothing about its rows.
+/// The table without parameters of distributions that do not fit.
 pub(super) fn fitted(table: &Table) -> Cow<'_, Table> {
     let is_spells = table.file == "machines-spells.csv";
     let place = table.header.iter().position(|column| column == "misfit");

@@ -1,11 +1,11 @@
-//! Attempts over time as bars. The page of a job has one row per task; the page of a machine has as
-//! many rows as attempts ran at the same time.
+//! Attempts over time as bars. The page of a job has one row per task. The page of a machine has as
+//! many rows as attempts ran there at the same time.
 //!
 //! In: attempts of a stored result. Out: a chart with the colours of outcomes.
 
 use crate::charts::{Chart, GanttChart, GanttSpan, Tone, outcome_tone};
 
-/// The end of an attempt in a log that records no status.
+/// The name of the end of an attempt in a log that records no status.
 pub(super) const ENDED: &str = "ended";
 
 /// Bars collected for a chart, in seconds on the trace clock.
@@ -17,7 +17,7 @@ pub(super) struct Bars {
     has_waits: bool,
 }
 
-/// What waits are called in the legend.
+/// The name of waits in the legend.
 const WAITING: &str = "waiting";
 
 /// The colour of waits.

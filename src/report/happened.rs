@@ -1,7 +1,8 @@
-//! The episodes of a user or a job, for its page: those of which it has at least half of the events.
+//! The episodes of a user or a job, for its page: episodes in which it has at least half of the
+//! events.
 //!
-//! In: a stored result of `episodes`. Out: a list as HTML with a link to the page of the study; empty
-//! without any.
+//! In: a stored result of `episodes`. Out: a list as HTML with a link to the page of the study;
+//! empty if there are none.
 
 use std::fmt::Write;
 
@@ -12,7 +13,7 @@ use crate::answers::sentences::capital;
 use crate::digits::grouped;
 use crate::results::Stored;
 
-/// Part of an episode from which on it is that of a user or job.
+/// An episode belongs to a user or job that has at least this part of it.
 const MOST: f64 = 0.5;
 
 /// The episodes of a report.

@@ -5,7 +5,7 @@
 
 use crate::digits::lasting;
 
-/// Headings that do not follow from the words of a name.
+/// Headings that cannot be built from the words of a name.
 const KNOWN: [(&str, &str); 101] = [
     ("among", "among the settings of"),
     ("asked_cpu_h", "CPU (h) that limits allow"),
@@ -110,7 +110,7 @@ const KNOWN: [(&str, &str); 101] = [
     ("won", "copies that end first"),
 ];
 
-/// Words that are written otherwise in a heading.
+/// Words that have another form in a heading.
 const WORDS: [(&str, &str); 8] = [
     ("cpu", "CPU"),
     ("gpu", "GPU"),
@@ -157,7 +157,7 @@ pub(crate) fn heading(column: &str) -> String {
     said.join(" ")
 }
 
-/// Whether seconds of something are an amount and not a length of time: CPU-seconds.
+/// Whether seconds of this are an amount rather than a length of time, as CPU-seconds are.
 fn is_used_over_time(word: &str) -> bool {
     ["cpu", "gpu", "memory"].contains(&word.to_lowercase().as_str())
 }
@@ -180,14 +180,14 @@ pub(crate) fn is_use(column: &str) -> bool {
     name.is_some_and(|name| name.split('_').any(is_used_over_time))
 }
 
-/// Whether a column is an amount of CPU, GPU or memory time in the unit that its row names: `net_cpu`,
-/// `test_gain_low`.
+/// Whether a column is an amount of CPU, GPU or memory time in the unit that its row names:
+/// `net_cpu`, `test_gain_low`.
 pub(crate) fn is_use_by_unit(column: &str) -> bool {
     let is_amount = |word: &str| word == "gain" || is_used_over_time(word);
     column.split('_').any(is_amount) && column.split('_').all(|word| word != "share")
 }
 
-/// Whether a column holds instants in seconds of the clock of the trace.
+/// Whether a column holds instants, in seconds on the clock of the trace.
 pub(crate) fn is_instant(column: &str) -> bool {
     matches!(column, "start_s" | "end_s" | "time_s" | "first_use_s" | "last_use_s")
         || column.ends_with("_at_s")

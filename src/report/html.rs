@@ -24,12 +24,12 @@ pub(super) struct Page {
     pub title: String,
     /// The page whose link is marked as current.
     pub within: &'static str,
-    /// Its content, as HTML.
+    /// The content of the page, as HTML.
     pub body: String,
 }
 
 impl Page {
-    /// The path from the page to the folder of the report.
+    /// The path to the folder of the report, as seen from the page.
     fn root(&self) -> &'static str {
         if self.file.contains('/') { "../" } else { "" }
     }
@@ -84,7 +84,7 @@ impl Cell {
     pub(crate) fn of(text: &str) -> Self {
         let number = number_in(text).filter(|number| number.is_finite());
         let html = match (number, text.parse::<u64>()) {
-            // Whole numbers may be ids as well: they keep all digits.
+            // Whole numbers may also be ids, so they keep all digits.
             (Some(_), Ok(whole)) => grouped(whole),
             (Some(number), _) => four_digits(number),
             (None, _) => return Self::name(text),
@@ -98,18 +98,19 @@ impl Cell {
         Self::shown(html, Some(number).filter(|number| number.is_finite()))
     }
 
-    /// CPU, GPU or memory time in seconds, shown in hours; the CSV file and the sorting have seconds.
+    /// CPU, GPU or memory time given in seconds and shown in hours. The CSV file has seconds, and
+    /// the column is sorted by them.
     pub(crate) fn hours(seconds: f64) -> Self {
         Self::in_units_of(seconds, 3600.0)
     }
 
-    /// A number of the CSV file, by which the column is sorted, shown in a unit that is `per` times
-    /// as large.
+    /// A number of the CSV file, shown in a unit that is `per` times as large. The column is sorted
+    /// by the number of the file.
     pub(crate) fn in_units_of(number: f64, per: f64) -> Self {
         Self { number: Self::rounded(number).number, ..Self::rounded(number / per) }
     }
 
-    /// A share, shown in percent; the CSV file has the fraction. Other text is treated as by `of`.
+    /// A share, shown in percent; the CSV file has the fraction. Other text is treated as in `of`.
     pub(crate) fn share(text: &str) -> Self {
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
         number.map_or_else(|| Self::of(text), |share| Self::shown(percent(share), number))
@@ -129,12 +130,12 @@ impl Cell {
         number.map_or_else(|| Self::of(text), |own| Self::shown(format!("{own:.3}"), number))
     }
 
-    /// The same cell for a value that is only known to be as large or larger.
+    /// The same cell for a value that is only a lower bound.
     pub(crate) fn at_least(self) -> Self {
         Self { html: format!("≥&nbsp;{}", self.html), ..self }
     }
 
-    /// The same cell with the bounds of the interval of its value; an interval of one value is not
+    /// The same cell with the bounds of the interval of its value. An interval of one value is not
     /// shown.
     pub(crate) fn between(self, low: &Self, high: &Self) -> Self {
         let mut beside = self.beside;
@@ -154,7 +155,8 @@ impl Cell {
         self.html.contains("<span class=\"interval\">")
     }
 
-    /// The same cell with the unit of its value; the unit is not repeated if the text has its own.
+    /// The same cell with the unit of its value. The unit is not repeated if the text already has
+    /// it.
     pub(crate) fn in_unit(self, unit: &str, shown: &str) -> Self {
         let html =
             if shown.is_empty() { self.html } else { format!("{} {}", self.html, escape(shown)) };
@@ -196,7 +198,8 @@ impl Cell {
         Self::shown(escape(name).replace('+', "+<wbr>"), None)
     }
 
-    /// A short form of a name, which is its tooltip; rows that are filtered or downloaded have the name.
+    /// A short form of a name, with the whole name as tooltip. Filters and downloads use the whole
+    /// name.
     pub(crate) fn short_of(name: &str, short: &str) -> Self {
         if name == short {
             return Self::name(name);
@@ -221,7 +224,7 @@ impl Cell {
     }
 }
 
-/// A table that can be sorted and filtered. Columns have the names of files.
+/// A table that can be sorted and filtered. Its columns have the names that they have in files.
 pub(crate) fn table(caption: &str, columns: &[String], rows: &[Vec<Cell>]) -> String {
     named_table(caption, columns, heading, rows)
 }
@@ -243,10 +246,10 @@ struct Header<'a> {
     headings: Vec<String>,
 }
 
-/// Longer headings are cut in their middle, letters; the whole heading is its tooltip.
+/// Longer headings are cut in the middle, and have the whole heading as tooltip; in letters.
 const HEADING_MAX: usize = 60;
 
-/// A table with rows that are folded, since they show that nothing happened.
+/// A table in which some rows are folded, because they show that nothing happened.
 pub(super) fn table_with_idle(
     caption: &str,
     columns: &[String],
@@ -272,13 +275,13 @@ fn marked_table(caption: &str, header: &Header<'_>, rows: &[Vec<Cell>], idle: &[
     let shown = labels(&header.headings, HEADING_MAX);
     let names = header.columns.iter().zip(&header.headings).zip(shown);
     for (column, ((name, whole), said)) in names.enumerate() {
-        // The header of a column with numbers is aligned like them.
+        // The header of a column with numbers is aligned in the same way as the numbers.
         let mut cells = rows.iter().filter_map(|row| row.get(column));
         let class = if cells.any(|cell| cell.number.is_some()) { " class=\"number\"" } else { "" };
         let is_whole = said == *whole;
         let title = if is_whole { String::new() } else { format!(" title=\"{}\"", escape(whole)) };
-        // Scripts find a column by the name that it has in the file.
-        // A browser would break `NCU-h` at its hyphen.
+        // Scripts find a column by its name in the file. A browser would break `NCU-h` at its
+        // hyphen.
         let (name, said) = (escape(name), escape(&said.replace("-h)", "\u{2011}h)")));
         let _ = write!(text, "<th scope=\"col\" data-column=\"{name}\"{class}{title}>{said}</th>");
     }
@@ -301,14 +304,15 @@ fn marked_table(caption: &str, header: &Header<'_>, rows: &[Vec<Cell>], idle: &[
     text
 }
 
-/// A drawing of more bytes is linked as a file instead of being part of the page. A linked one does not
-/// follow the window of time. The limit is lower on the first page, which shows charts of other pages a
-/// second time; charts over time of a month by user or outcome, and all events of one, are below both.
+/// A drawing with more bytes is linked as a file instead of being part of the page. A linked
+/// drawing does not follow the window of time. The limit is lower on the first page, which shows
+/// charts of other pages a second time. Charts over time of a month by user or outcome are below
+/// both limits. The same is true for all events of a month.
 const INLINE_MAX: usize = 160 << 10;
 const INLINE_MAX_FIRST: usize = 80 << 10;
 
-/// A chart of a result with its caption and links to its files. On the first page fewer drawings are
-/// part of the page.
+/// A chart of a result with its caption and links to its files. On the first page, fewer drawings
+/// are part of the page.
 pub(crate) fn figure(
     chart: Picture<'_>,
     of: &Stored,
@@ -334,7 +338,7 @@ pub(crate) fn figure(
     let linked = [ChartFormat::Svg, ChartFormat::Png].into_iter().find(|format| has(*format));
     let picture = match (drawing, linked) {
         (Some(drawing), _) => drawing,
-        // A drawing that this program may not have written is linked as it is.
+        // A drawing that may not have been written by this program is linked unchanged.
         (None, Some(format)) => {
             let size = match format {
                 ChartFormat::Png => png_size(chart, of)?,
@@ -370,7 +374,7 @@ pub(crate) fn figure(
     ))
 }
 
-/// The rest of a caption, folded; `text` is HTML.
+/// The rest of a caption as a folded part; `text` is HTML.
 fn more_of(text: &str) -> String {
     format!("<details><summary>Details</summary>{text}</details>")
 }
@@ -378,7 +382,8 @@ fn more_of(text: &str) -> String {
 /// Width of a linked picture on a page, CSS pixels.
 const SHOWN_WIDTH: f64 = 840.0;
 
-/// The attributes of a picture with its size, so that a page keeps its place before it is loaded.
+/// The size attributes of a picture, so that the page reserves its space before the picture is
+/// loaded.
 fn measures(size: Option<[f64; 2]>) -> String {
     match size {
         Some([width, height]) if 0.0 < width => {
@@ -396,7 +401,7 @@ fn png_size(chart: Picture<'_>, of: &Stored) -> Result<Option<[f64; 2]>, ReportE
     Ok(size_of_png(&bytes))
 }
 
-/// The formats of a chart that a report copies: PNG only if there is no SVG.
+/// The formats of a chart that a report copies; PNG is copied only if there is no SVG.
 pub(super) fn formats(chart: Picture<'_>, of: &Stored) -> Vec<ChartFormat> {
     let mut formats = of.formats(chart);
     if formats.contains(&ChartFormat::Svg) {
@@ -405,7 +410,7 @@ pub(super) fn formats(chart: Picture<'_>, of: &Stored) -> Vec<ChartFormat> {
     formats
 }
 
-/// A chart that only this page has.
+/// A chart that only this page shows.
 pub(super) fn drawn(svg: &str, title: &str) -> String {
     let drawing = drawing::inline(svg, title).unwrap_or_default();
     format!("<figure class=\"chart drawn\">{drawing}</figure>\n")

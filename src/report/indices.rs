@@ -8,8 +8,8 @@ use super::text::{escape, sentence};
 use crate::answers::fairness::{FairnessAnswer, InTable, KIND, MEMORY_KIND, in_table, meanings};
 use crate::results::Stored;
 
-/// The columns of a table that are values of indices. Their values have no unit that their name would
-/// give: a name may have any words.
+/// The columns of a table that are values of indices. Their unit does not follow from their name,
+/// because a name may consist of any words.
 pub(crate) type OfIndices<'a> = [InTable<'a>];
 
 /// The columns of indices in the tables of a result.
@@ -20,7 +20,7 @@ pub(super) fn of_indices(result: &Stored) -> Vec<InTable<'_>> {
 }
 
 /// A column of an index on a page: its heading with its unit, and how many units of the file make
-/// one that is shown.
+/// one shown unit.
 pub(crate) struct IndexColumn<'a> {
     pub column: &'a str,
     pub heading: String,
@@ -28,7 +28,7 @@ pub(crate) struct IndexColumn<'a> {
 }
 
 impl<'a> IndexColumn<'a> {
-    /// The columns of indices among those of a table; `values` are the cells of a column.
+    /// The columns of indices in a table; `values` returns the cells of a column.
     pub(crate) fn all(
         indices: &OfIndices<'a>,
         values: impl Fn(&str) -> Vec<f64>,
@@ -51,7 +51,7 @@ impl<'a> IndexColumn<'a> {
     }
 }
 
-/// What each index means, as a list; empty if there is none to explain.
+/// The meaning of each index, as a list; empty if no index needs an explanation.
 pub(super) fn explained(answer: &FairnessAnswer) -> String {
     let items = meanings(answer).into_iter().map(|(name, meaning)| {
         format!("<li><code>{}</code>: {}.</li>\n", escape(name), sentence(&meaning))

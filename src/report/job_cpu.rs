@@ -1,8 +1,8 @@
-//! The CPU of a job on its page: what its attempts requested and used, over time.
+//! The CPU of a job on its page: the CPU that its attempts requested and used, over time.
 //!
 //! In: a job of a stored result. Out: a chart with both, a sentence about it, and the CPU time that
 //! a log records for the job. Time without recorded usage is left blank; the sentence gives the
-//! share of the time that is recorded.
+//! share of the time with recorded usage.
 
 use super::text::{clock, instant, lasting, percent_said};
 use crate::answers::sentences::short;
@@ -14,7 +14,8 @@ use crate::results::missing::Missing;
 /// Requests that vary by no more than this, relative to the largest, are a flat line.
 const FLAT: f64 = 0.01;
 
-/// What running attempts requested, if that is all that is known and it was always about the same.
+/// The CPU that running attempts requested, if nothing else is known and the request was nearly
+/// constant.
 pub(super) fn flat(job: &JobDetail) -> Option<String> {
     let cpu = job.cpu.as_ref().filter(|cpu| cpu.used.is_none())?;
     let most = cpu.requested.iter().copied().reduce(f64::max).filter(|most| 0.0 < *most)?;
@@ -25,7 +26,7 @@ pub(super) fn flat(job: &JobDetail) -> Option<String> {
         .then(|| format!("{} {unit} all the time, {in_all} in all", three_digits(most)))
 }
 
-/// The CPU that running attempts requested and used; `None` if that is [`flat`].
+/// The CPU that running attempts requested and used; `None` if [`flat`] describes it.
 pub(super) fn over_time(job: &JobDetail, missing: &Missing, id: &str) -> Option<Chart> {
     let cpu = job.cpu.as_ref().filter(|_| flat(job).is_none())?;
     // Intervals are joined in pairs to keep pages small: a report has a hundred of them.
@@ -69,7 +70,7 @@ pub(super) fn over_time(job: &JobDetail, missing: &Missing, id: &str) -> Option<
             unit => format!("{y_axis} ({unit})"),
         },
         edges: (0..=count).map(|edge| f64::from(edge) * interval_s / per).collect(),
-        // A dark line is visible on a pale area and above it.
+        // A dark line is visible both on a pale area and above it.
         areas: of(names[0], requested, if names[0].is_empty() { Tone::Blue } else { Tone::Sky }),
         lines: of(names[1], used, Tone::Ink),
     });
@@ -77,7 +78,7 @@ pub(super) fn over_time(job: &JobDetail, missing: &Missing, id: &str) -> Option<
     Some(missing.within([cpu.start_s, end_s]).over_time(chart, cpu.start_s, per))
 }
 
-/// The most that was requested and used at once.
+/// The largest request and the largest use at one time.
 fn at_most(requested: &[Option<f64>], used: &[Option<f64>]) -> Option<String> {
     let most = |values: &[Option<f64>]| {
         values.iter().copied().flatten().reduce(f64::max).map(three_digits)
@@ -94,8 +95,8 @@ fn at_most(requested: &[Option<f64>], used: &[Option<f64>]) -> Option<String> {
     }
 }
 
-/// The unit in which requested CPU time of a job is shown if most of it is `top` s, and how many
-/// seconds make one.
+/// The unit for the requested CPU time of a job, if the largest amount is `top` s, and how many
+/// seconds make one unit.
 pub(super) fn unit_of_request(job: &JobDetail, top: f64) -> (String, f64) {
     let unit = if job.cpu_unit.is_empty() { "CPU" } else { job.cpu_unit.as_ref() };
     unit_of_use(&format!("{unit}-s"), top)
@@ -191,7 +192,7 @@ mod tests {
         assert_eq!((chart.edges, chart.x_axis.as_str()), (vec![0.0, 30.0, 60.0], axis));
         assert!(chart.lines.is_empty() && !said.contains("used"), "{said}");
         assert!(over_time(&job(&json!({"cpu": null})), &Missing::default(), "7").is_none());
-        // Always the same: a sentence says as much.
+        // The request never changes, so a sentence replaces the chart.
         let of = |requested: [f64; 4]| {
             let cpu = json!({"start_s": 0.0, "interval_s": 900.0, "requested": requested});
             let job = job(&json!({"cpu": cpu, "cpu_unit": "NCU"}));

@@ -1,7 +1,7 @@
-//! What became of a job, and what its log records of it, in words.
+//! The outcome of a job, and what its log records about it, in words.
 //!
 //! In: a job of a stored result. Out: a sentence and a list of facts as HTML, and the names of
-//! machines on its chart. Where a log records no status, nothing is said about how it ended.
+//! machines on its chart. If the log records no status, nothing is said about how the job ended.
 
 use super::html;
 use super::job_cpu;
@@ -12,7 +12,7 @@ use crate::digits::{counted, grouped};
 use crate::schema::EventType;
 use crate::units::{AFTER_TRACE_US, micros_to_seconds};
 
-/// What became of the job, in words.
+/// The outcome of the job, in words.
 fn outcome(job: &JobDetail, ends: Ends) -> String {
     let [counted_as, by_end] = [job.outcome(), &job.outcome_by_last_event].map(escape);
     if ends == Ends::Assumed {
@@ -50,11 +50,11 @@ fn spelled(sequence: &str) -> String {
     }
 }
 
-/// What the digits of a sequence mean.
+/// The meaning of the digits of a sequence.
 pub(super) const SEQUENCE_DIGITS: &str = "0 SUBMIT, 1 SCHEDULE, 2 EVICT, 3 FAIL, 4 FINISH, 5 KILL, 6 LOST, \
     7 and 8 UPDATE";
 
-/// What a log records of the job, as names and figures.
+/// Facts about the job that a log records, as names and figures.
 fn recorded(record: &JobRecord) -> Vec<(&'static str, String)> {
     let partition = record.partition.as_ref().filter(|own| record.queue.as_ref() != Some(own));
     let of = |name: &'static str, text: Option<String>| text.map(|text| (name, text));
@@ -71,22 +71,22 @@ fn recorded(record: &JobRecord) -> Vec<(&'static str, String)> {
     all.into_iter().flatten().collect()
 }
 
-/// When the job ended, s; `None` if it did not, or outside the trace.
+/// The end of the job, s; `None` if it did not end, or if it ended outside the trace.
 fn end_of(job: &JobDetail) -> Option<f64> {
     let has_ended = !matches!(&*job.outcome_by_last_event, "running" | "pending" | "unknown");
     let last = job.events.last().filter(|_| has_ended && job.events.len() == job.event_count)?;
     Some(last.time_s).filter(|end_s| *end_s < micros_to_seconds(AFTER_TRACE_US))
 }
 
-/// The same in words, with days of the trace or a date.
+/// The end of the job in words, with days of the trace or a date.
 fn ended_at(job: &JobDetail) -> Option<String> {
     let end_s = end_of(job)?;
     let at = instant(end_s);
     Some(if is_date(end_s) { at } else { format!("{at} of the trace") })
 }
 
-/// `, 300 of them evicted`, of the attempts that are stored; empty if none was, or if the outcome of the
-/// only one says so.
+/// `, 300 of them evicted`: the evicted ones of the stored attempts. Empty if none was evicted, or
+/// if there is only one attempt, because the outcome then says it.
 fn evicted(job: &JobDetail) -> String {
     if job.attempt_count == 1 {
         return String::new();
@@ -128,8 +128,9 @@ pub(super) fn sentences(job: &JobDetail, ends: Ends) -> String {
     facts.extend(
         limit_s.map(|limit_s| ("used of its limit", percent_said(job.running_s / limit_s))),
     );
-    // Its tasks may be loaded for a part of it only. Its life is not known if it has not ended, and if
-    // it began or ended outside the trace, whose clock has no instant for that.
+    // The tasks of a job may be loaded for only a part of its life. The length of its life is
+    // unknown if it has not ended. It is also unknown if it began or ended outside the trace: the
+    // clock of the trace has no instant for that.
     if let (Some(first), Some(end_s)) = (job.events.first(), end_of(job))
         && first.event == EventType::Submit.name()
         && 0.0 < first.time_s
@@ -153,13 +154,13 @@ pub(super) fn sentences(job: &JobDetail, ends: Ends) -> String {
     html + &html::facts(facts)
 }
 
-/// A text, or that it is not known.
+/// The text, or a word that says that it is unknown.
 pub(super) fn known(text: Option<&String>) -> &str {
     text.map_or("unknown", String::as_str)
 }
 
-/// The machine of an attempt in words; empty if it has no name that people know. The number of a
-/// machine whose name the log gives is a hash of that name.
+/// The machine of an attempt in words; empty if it has no name that people know. If a log names its
+/// machines, the number of a machine is a hash of its name.
 pub(super) fn place_of(job: &JobDetail, machine: Option<i64>) -> String {
     const HASHES_FROM: i64 = 1_000_000_000_000_000;
     const LETTERS_MAX: usize = 24;
@@ -214,7 +215,7 @@ mod tests {
         let html = sentences(&job, Ends::Assumed);
         assert!(html.contains("The log does not record how it ended; 1 task"), "{html}");
         assert!(!html.contains("failed") && !html.contains("013"), "{html}");
-        // An instant of its end, and attempts that were evicted.
+        // The instant of the end, and the attempts that were evicted.
         let event = JobEvent { time_s: 263_000.0, event: "FAIL".to_owned() };
         let attempt = TaskAttempt {
             submit_s: None,
@@ -233,7 +234,7 @@ mod tests {
         let evicted =
             JobDetail { event_count: 1, events: vec![event], tasks: vec![task], ..job.clone() };
         let html = sentences(&evicted, Ends::Known);
-        // The outcome says how the only attempt ended.
+        // The outcome already says how the only attempt ended.
         let said = "It failed (TIMEOUT) at 3 d 01:03:20 of the trace; 1 task with 1 attempt, which ran for \
             2 h.";
         assert!(html.contains(said), "{html}");

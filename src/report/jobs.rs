@@ -1,8 +1,8 @@
 //! Pages of single jobs, and a table that links to them.
 //!
 //! In: the jobs that a sweep names, each in detail, and the flags of detectors. Out: a page per job
-//! with its events, its attempts on machines over time, and what rules and detectors would have
-//! done with it. Pages are named by the number of the job, so no name becomes a path.
+//! with its events, its attempts on machines over time, and the effect that rules and detectors
+//! would have had. Pages are named by the number of the job, so no name becomes a path.
 
 use std::fmt::Write;
 
@@ -30,10 +30,10 @@ use crate::results::missing::Missing;
 use crate::results::{ResultError, Stored};
 use crate::schema::{Source, Table};
 
-/// A table of flags of more bytes is not searched.
+/// A larger table of flags is not searched, bytes.
 const FLAGS_MAX: u64 = 256 << 20;
 
-/// Spans below this are drawn in seconds, s.
+/// Shorter spans are drawn in seconds, s.
 const SECONDS_BELOW: f64 = 7200.0;
 
 /// The clock of the instants of a job, in words.
@@ -71,10 +71,11 @@ struct Flags {
     first_us: Option<i64>,
 }
 
-/// By job and detector.
+/// Flags by job and detector.
 type FlagsOf = FxHashMap<String, Vec<(String, Flags)>>;
 
-/// The flags on tasks of the jobs that have pages, and the fewest finished tasks of a judged group.
+/// The flags on tasks of jobs with pages, and the smallest number of finished tasks in a judged
+/// group.
 struct Flagged {
     of: FlagsOf,
     min_tasks: Option<usize>,
@@ -177,7 +178,7 @@ fn page(
     }
     body.push_str(&over_time((job, ends, missing), &id));
     body.push_str(&happened.of_job(job.job_id));
-    // Rules are not judged where it is not known which jobs finished.
+    // Rules are not judged if it is unknown which jobs finished.
     if ends == Ends::Known {
         body.push_str(&judged(job, flags.and_then(|flags| flags.of.get(&id)), flags));
     }
@@ -195,7 +196,7 @@ fn page(
     Page { file: format!("{JOBS}/{id}.html"), title, within, body }
 }
 
-/// Its attempts over time.
+/// The attempts of the job over time.
 fn over_time((job, ends, missing): (&JobDetail, Ends, &Missing), id: &str) -> String {
     let mut html = String::from("<h2>Its attempts over time</h2>\n");
     let draw = |html: &mut String, chart: &Chart| {
@@ -218,12 +219,12 @@ fn over_time((job, ends, missing): (&JobDetail, Ends, &Missing), id: &str) -> St
     html
 }
 
-/// When what is drawn of a job is not in the log.
+/// The times for which the drawn data of a job is not in the log.
 pub(crate) fn missing<'a>(gaps: impl IntoIterator<Item = &'a Gap>) -> Missing {
     Missing::of(gaps, &[Table::TaskEvents])
 }
 
-/// The distribution of the lengths of its finished attempts.
+/// The distribution of the lengths of the job's finished attempts.
 fn lengths(job: &JobDetail, id: &str) -> Option<Chart> {
     let lengths: Vec<f64> = job.finished_s_quantiles.iter().copied().step_by(2).collect();
     let steps = u32::try_from(lengths.len()).ok()?.checked_sub(1).filter(|steps| 0 < *steps)?;
@@ -264,14 +265,14 @@ pub(crate) fn drawings((job, ends, missing): (&JobDetail, Ends, &Missing), id: i
     sentences(job, ends) + &over_time((job, ends, missing), &id.to_string())
 }
 
-/// What a column means, at the end of a caption.
+/// The meaning of a column, for the end of a caption.
 const CUT_OFF: &str =
     "; cut off: the CPU that the killed tasks requested for the time after their kill";
 
-/// What kill rules would have done with its tasks.
+/// The effect that kill rules would have had on its tasks.
 fn condemned(job: &JobDetail) -> String {
     let mut html = String::from("<h2>What kill rules would have done with it</h2>\n");
-    // To kill a task that has ended changes nothing.
+    // A kill changes nothing if the task has already ended.
     let is_idle = |kill: &&JobKill| kill.over_by_then == Some(kill.condemned_tasks);
     let (idle, acting): (Vec<&JobKill>, Vec<&JobKill>) = job.kills.iter().partition(is_idle);
     let most_s = acting.iter().filter_map(|kill| kill.saved_cpu).reduce(f64::max);
@@ -319,7 +320,7 @@ fn condemned(job: &JobDetail) -> String {
     html
 }
 
-/// What rules and detectors would have done.
+/// The effect that rules and detectors would have had.
 fn judged(
     job: &JobDetail,
     flags: Option<&Vec<(String, Flags)>>,
@@ -327,7 +328,7 @@ fn judged(
 ) -> String {
     let (has_flags, min_tasks) = (about.is_some(), about.and_then(|about| about.min_tasks));
     let mut html = condemned(job);
-    // A single task has no others to be slower than.
+    // A single task has no sibling to compare it with.
     if !has_flags || (flags.is_none() && job.task_count == 1) {
         return html;
     }
@@ -359,7 +360,7 @@ fn judged(
     html + &html::table(&caption, &header, &rows)
 }
 
-/// The tables of events and tasks; the captions give the full numbers if rows are left out.
+/// The tables of events and tasks. If rows are left out, the captions give the full numbers.
 fn listed(job: &JobDetail, ends: Ends) -> String {
     let of_all = |shown: usize, all: u64, noun: &str| {
         let shown = shown as u64;
@@ -390,15 +391,16 @@ fn listed(job: &JobDetail, ends: Ends) -> String {
     let header = ["task", "sequence", "events", "attempts"].map(str::to_owned);
     let all = of_all(job.tasks.len(), job.task_count, "task");
     let caption = format!("Tasks with most attempts{all} (sequence: {SEQUENCE_DIGITS})");
-    // A single task has the events of its job.
+    // If there is a single task, its events are those of the job.
     if 1 < job.task_count || 1 < job.attempt_count {
         html.push_str(&html::table(&caption, &header, &tasks));
     }
     html
 }
 
-/// The tasks and attempts that a chart draws: `12 of 1,931 tasks, those with most attempts, a row for
-/// each, with the first 24 of their 30 attempts`, `1 task with its only attempt`.
+/// The tasks and attempts that a chart draws: `12 of 1,931 tasks, those with most attempts, a row
+/// for each, with the first 24 of their 30 attempts, so that rows may end before the job does`, or
+/// `1 task with its only attempt`.
 fn drawn([tasks, all_tasks]: [u64; 2], [attempts, all_attempts]: [u64; 2]) -> String {
     let part = |part: u64, all: u64, noun: &str| {
         let all_text = counted(all, noun);
@@ -565,7 +567,7 @@ mod tests {
         assert!(chart.caption.contains("1 task with its 2 attempts. Thin: the wait from"));
         assert_eq!(chart.time_axis, "time since the first submission or attempt shown (s)");
         assert!(chart.legend.iter().any(|known| known.0 == "waiting"));
-        // A log without waits has each submission at the start.
+        // A log without waits has each submission at the start of its attempt.
         let chart = drawn(&[attempt(Some(1300.0), 1300.0)]);
         assert!(chart.spans.len() == 1 && !chart.caption.contains("Thin"), "{}", chart.caption);
         assert_eq!(chart.time_axis, "time since the first attempt shown (s)");

@@ -15,14 +15,14 @@ use crate::fairness::history::known_name;
 use crate::results::Stored;
 use crate::results::kind::{Kind, Pages};
 
-/// Largest number of pages of users, and of pages of machines in fairness: those with most CPU time
-/// have one.
+/// The largest number of pages of users, and of pages of machines in fairness. The users or
+/// machines with most CPU time have pages.
 pub(super) const PAGES_MAX: usize = 100;
 
 /// The folder of the pages of jobs.
 pub(super) const JOBS: &str = "jobs";
 
-/// The pages of the names in tables.
+/// The pages for the names in tables.
 #[derive(Default)]
 pub(crate) struct Links {
     jobs: FxHashSet<String>,
@@ -65,7 +65,7 @@ impl Links {
     }
 }
 
-/// The results whose kind has these pages.
+/// The results of kinds that have these pages.
 pub(super) fn of_kind(results: &[Stored], pages: Pages) -> impl Iterator<Item = &Stored> {
     let has = move |kind: &Kind<'_>| kind.pages == Some(pages);
     results
@@ -73,7 +73,7 @@ pub(super) fn of_kind(results: &[Stored], pages: Pages) -> impl Iterator<Item = 
         .filter(move |result| list::kinds().any(|kind| kind.name == result.name && has(kind)))
 }
 
-/// The page with the results of a kind, by its name.
+/// The page with the results of a kind, found by the name of the kind.
 pub(super) fn page_of(name: &str) -> Option<&'static str> {
     let of = |topic: &'static Topic| {
         list::kinds_on(topic).any(|kind| kind.name == name).then_some(topic.file)
@@ -81,7 +81,7 @@ pub(super) fn page_of(name: &str) -> Option<&'static str> {
     list::topics().into_iter().find_map(of)
 }
 
-/// The file of a page by its position in an order.
+/// The file of a page, from the position of its item in an order.
 pub(super) fn file_of(folder: &str, place: usize) -> String {
     format!("{folder}/{:04}.html", place + 1)
 }

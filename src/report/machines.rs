@@ -41,8 +41,8 @@ pub(super) fn pages(result: &Stored, all: &[Stored], within: &'static str) -> Ve
     machines.par_iter().map(page).collect()
 }
 
-/// Which part of all CPU time attempts ran for that were evicted or killed with their machine; empty
-/// for other results, or if it is not known.
+/// The share of all CPU time in attempts that were evicted or killed with their machine. Empty for
+/// other results, or if it is unknown.
 pub(super) fn ended_with_machines(result: &Stored, all: &[Stored]) -> String {
     let is_studied = result.name == crate::answers::machines::KIND.name;
     let ran = is_studied.then(|| result.found::<MachinesAnswer>()).flatten();
@@ -61,7 +61,7 @@ pub(super) fn ended_with_machines(result: &Stored, all: &[Stored]) -> String {
     })
 }
 
-/// When what is drawn of a machine is not in the log.
+/// The times for which the drawn data of a machine is not in the log.
 pub(crate) fn missing<'a>(gaps: impl IntoIterator<Item = &'a Gap>) -> Missing {
     Missing::of(gaps, &[Table::TaskEvents, Table::MachineEvents])
 }
@@ -121,7 +121,7 @@ fn page(
     Page { file: file_of_machine(id), title, within, body }
 }
 
-/// The units of the amounts of a trace; empty where they are not known.
+/// The units of the amounts in a trace; empty if they are unknown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Units {
     pub(super) cpu: &'static str,
@@ -129,7 +129,7 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// Those of a kind of trace, by its name.
+    /// The units of a kind of trace, found by its name.
     pub(crate) fn of(source: Option<&str>) -> Self {
         let Some(source) = source.and_then(|name| name.parse::<Source>().ok()) else {
             return Self::default();
@@ -142,7 +142,7 @@ impl Units {
     }
 }
 
-/// Its load over time, and the longest attempts on it.
+/// The load of the machine over time, and the longest attempts on it.
 pub(crate) fn drawings(
     own: &MachineDetail,
     (load, missing): (LoadedHours, &Missing),
@@ -177,7 +177,7 @@ pub(crate) fn drawings(
     body
 }
 
-/// When a machine was first seen; most are there from the first event of machines on.
+/// When a machine was first seen. Most machines exist from the first machine event on.
 fn first_seen(first_s: Option<f64>, load: LoadedHours) -> String {
     match first_s {
         None => "-".to_owned(),
@@ -204,7 +204,7 @@ fn of_all(caption: &str, shown: usize, all: u64) -> String {
     format!("{caption}, {} of {}", grouped(shown as u64), grouped(all))
 }
 
-/// Its jobs and its outages.
+/// The jobs and the outages of the machine.
 fn tables(own: &MachineDetail, links: &Links) -> String {
     let row = |job: &JobThere| {
         let id = job.job_id.to_string();
@@ -234,13 +234,13 @@ fn tables(own: &MachineDetail, links: &Links) -> String {
     html + &html::table(&caption, &header, &rows)
 }
 
-/// The start of the time axis: that of the trace, or the first task event in a log whose clock
+/// The start of the time axis: the start of the trace, or the first task event in a log whose clock
 /// counts from 1970.
 fn axis_from(load: LoadedHours) -> f64 {
     if is_date(load.start_s) { load.start_s } else { 0.0 }
 }
 
-/// The outages over all of the time for which machines are known; `None` without any.
+/// The outages over the whole time for which machines are known; `None` if there are none.
 fn outages(own: &MachineDetail, load: LoadedHours, title: &str) -> Option<Chart> {
     let since_s = axis_from(load);
     let days = |at_s: f64| (at_s - since_s) / DAY_S;
@@ -275,12 +275,12 @@ fn outages(own: &MachineDetail, load: LoadedHours, title: &str) -> Option<Chart>
     })
 }
 
-/// The CPU that running attempts requested and that the machine had.
+/// The CPU that running attempts requested, and the CPU of the machine.
 fn over_time(own: &MachineDetail, load: LoadedHours, (title, unit): (&str, Units)) -> Chart {
     let LoadedHours { start_s, interval_s, end_s, .. } = load;
     let values = |values: &[f64]| values.iter().copied().map(Some).collect();
     let requested: Vec<Option<f64>> = values(&own.cpu_requested);
-    // A log may not record the CPU of its machines: a line at 0 would say that there is none.
+    // A log may not record the CPU of its machines: a line at 0 would state that they have none.
     let has_capacity = own.cpu_capacity.iter().any(|&cpu| 0.0 < cpu);
     let what = if has_capacity {
         "CPU that running attempts requested, and that the machine had. Where it was away, its CPU is \

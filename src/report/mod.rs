@@ -95,7 +95,7 @@ pub enum ReportError {
     /// A result could not be read.
     #[error(transparent)]
     Result(#[from] ResultError),
-    /// The folder of a report holds something else.
+    /// The folder of a report holds other files.
     #[error(
         "`{}` does not belong to an earlier report, or was changed: a report replaces its whole \
         folder",
@@ -104,7 +104,7 @@ pub enum ReportError {
     Foreign {
         /// The folder.
         folder: PathBuf,
-        /// The entry that is not of a report, relative to the folder.
+        /// The entry that does not belong to a report, relative to the folder.
         entry: PathBuf,
     },
     /// A file has the name that the folder of a report should have.

@@ -1,7 +1,8 @@
-//! The tables of months and accounts on their page: which are folded, and what a long run is.
+//! The tables of months and accounts on their page: which tables are folded, and what counts as a
+//! long run.
 //!
-//! In: a stored result and its tables. Out: captions and folds. Tables of other results stay as they
-//! are.
+//! In: a stored result and its tables. Out: captions and folds. Tables of other results stay as
+//! they are.
 
 use serde::Deserialize;
 
@@ -10,7 +11,7 @@ use crate::answers::monthly::{self, MonthlyAnswer};
 use crate::digits::{lasting, three_digits};
 use crate::results::{Stored, Table};
 
-/// The tables of a log by month, which say little of a log without whole months.
+/// The tables by month. They say little if the log has no whole months.
 const BY_MONTH: [&str; 2] = ["monthly-months.csv", "monthly.csv"];
 
 fn answer(result: &Stored) -> Option<&MonthlyAnswer> {
@@ -18,7 +19,8 @@ fn answer(result: &Stored) -> Option<&MonthlyAnswer> {
     is_monthly.then(|| result.found::<MonthlyAnswer>()).flatten()
 }
 
-/// The caption of a table, with what counts as a long run if it has a column about these.
+/// The caption of a table. If the table has a column about long runs, the caption says what counts
+/// as one.
 pub(super) fn with_late(result: &Stored, table: &Table, caption: String) -> String {
     let has_late = table.header.iter().any(|column| column == "late_cpu_h");
     match answer(result).filter(|_| has_late) {
@@ -27,7 +29,8 @@ pub(super) fn with_late(result: &Stored, table: &Table, caption: String) -> Stri
     }
 }
 
-/// That a log covers less than two whole months, so that none are compared; empty for other results.
+/// A note that the log covers less than two whole months, so that no months are compared; empty for
+/// other results.
 pub(super) fn few(result: &Stored) -> String {
     let short = answer(result).filter(|own| own.has_few_months() && 1 < own.months.len());
     short.map_or_else(String::new, |own| {
@@ -42,8 +45,9 @@ pub(super) fn few(result: &Stored) -> String {
     })
 }
 
-/// The CPU time of a user in attempts that did not finish: `4,153 processor-h, 37.8 % of its CPU time`;
-/// `None` if the months were not computed or do not name the user.
+/// The CPU time of a user in attempts that did not finish:
+/// `4,153 processor-h, 37.8 % of its CPU time`. `None` if the months were not computed or do not
+/// name the user.
 pub(super) fn wasted_of(user: &str, all: &[Stored]) -> Option<String> {
     #[derive(Deserialize)]
     struct OfUser {
@@ -59,11 +63,11 @@ pub(super) fn wasted_of(user: &str, all: &[Stored]) -> Option<String> {
     Some(format!("{} {unit}-h, {} of its CPU time", three_digits(cpu_h), percent_said(share)))
 }
 
-/// A table as HTML, folded if it is by month and the log has no months to compare.
+/// A table as HTML. It is folded if it is by month and the log has no months to compare.
 pub(super) fn folded(result: &Stored, table: &Table, (caption, html): (&str, String)) -> String {
     let is_by_month = BY_MONTH.contains(&table.file.as_str());
     let is_short = answer(result).is_some_and(MonthlyAnswer::has_few_months);
-    // A long table is folded already.
+    // A long table is already folded.
     if !is_by_month || !is_short || html.contains("<details class=\"long\">") {
         return html;
     }

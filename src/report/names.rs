@@ -1,4 +1,4 @@
-//! What the names in a result mean, such as those of rules and detectors.
+//! The meaning of the names in a result, such as those of rules and detectors.
 //!
 //! In: a stored result and its kind. Out: a list of names with one line each, between the charts
 //! and the tables; empty if the kind explains none.

@@ -1,8 +1,9 @@
-//! How the counts of tasks without an end add up: each page counts those that its question is about.
+//! How the counts of tasks without an end add up: each page counts the ones that matter for its
+//! question.
 //!
-//! In: the stored outcomes of tasks, CPU time and attempts of each task. Out: HTML below the tables of
-//! tasks: how the counts of open tasks add up, unless all pages have the same or a result is missing;
-//! and what tasks without an attempt are.
+//! In: the stored outcomes of tasks, CPU time, and attempts of each task. Out: HTML below the
+//! tables of tasks. It shows how the counts of open tasks add up, unless all pages have the same
+//! counts or a result is missing. It also says what tasks without an attempt are.
 //!
 //! ```text
 //!  last event is a SCHEDULE or a SUBMIT      flow of tasks
@@ -22,7 +23,7 @@ use crate::results::Stored;
 use crate::studies::censoring::Censoring;
 use crate::studies::outcomes::OutcomeRow;
 
-/// Counts of running tasks, of waiting tasks, and of both.
+/// Counts of running and of waiting tasks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Counts {
     running: u64,
@@ -43,13 +44,14 @@ impl Counts {
 /// The tasks without an end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Open {
-    /// By their last event.
+    /// All of them, by their last event.
     last: Counts,
-    /// Those among them with the sequence 01, and those that wait for the first attempt.
+    /// The running ones with the sequence 01, and the waiting ones that wait for their first
+    /// attempt.
     plain: Counts,
-    /// Those of jobs that have ended.
+    /// Those whose job has ended.
     closed: Counts,
-    /// Those of jobs that have not.
+    /// Those whose job has not ended.
     going_on: Counts,
 }
 
@@ -81,8 +83,8 @@ impl Open {
     }
 }
 
-/// The counts of open tasks side by side, and what tasks without an attempt are; empty for a result
-/// that is not the outcomes of tasks by their exact sequence.
+/// The counts of open tasks next to each other, and what tasks without an attempt are. Empty for
+/// results other than the outcomes of tasks by their exact sequence.
 pub(super) fn added_up(result: &Stored, all: &[Stored]) -> String {
     let named = |name: &str| all.iter().find(|result| result.name == name);
     let tasks = (result.name == TASKS).then(|| result.found::<ClassifyAnswer>()).flatten();
@@ -99,7 +101,7 @@ pub(super) fn added_up(result: &Stored, all: &[Stored]) -> String {
     format!("{}{}", table.unwrap_or_default(), without_attempt(&tasks.sequences))
 }
 
-/// The outcomes of tasks.
+/// The name of the result with the outcomes of tasks.
 const TASKS: &str = classify::KINDS[1].name;
 
 impl Open {
@@ -123,7 +125,8 @@ impl Open {
     }
 }
 
-/// What the tasks without an attempt are, in a paragraph; empty if there is only one kind.
+/// A paragraph that says what the tasks without an attempt are; empty if there is only one kind of
+/// them.
 fn without_attempt(sequences: &[OutcomeRow]) -> String {
     let parts = classify::without_attempt(sequences);
     let total: u64 = parts.iter().map(|part| part.count).sum();

@@ -1,4 +1,5 @@
-//! The tables of outcomes with what the outcome `other` was, as its sentence says it.
+//! The tables of outcomes with the parts of the outcome `other`, in the words of the sentence about
+//! it.
 //!
 //! In: a stored classification or ledger and one of its tables. Out: the table with a row for each
 //! large part of `other`, or with the parts in the cell that names it; other tables as they are.
@@ -28,7 +29,8 @@ pub(super) fn with_parts<'a>(result: &Stored, table: &'a Table) -> Cow<'a, Table
     }
 }
 
-/// A ledger by outcome with the parts of `other`, if the jobs of its row are those of the outcomes.
+/// A ledger by outcome with the parts of `other`, if the jobs in that row are the jobs of the
+/// outcomes.
 pub(super) fn with_other_named<'a>(
     result: &Stored,
     table: &'a Table,
@@ -58,7 +60,7 @@ fn named(table: &Table, jobs: &ClassifyAnswer) -> Option<Table> {
     })
 }
 
-/// A row for each large part; that of `other` itself if nothing is.
+/// A row for each large part of `other`; a row for `other` itself if there is no part.
 fn rows(answer: &ClassifyAnswer) -> Vec<Vec<String>> {
     let parts = main_parts(&answer.sequences).into_iter();
     let row = |words: &str, count: u64, share: f64| {

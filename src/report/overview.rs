@@ -1,5 +1,5 @@
-//! The first page: the trace, what was found, what cannot be answered, and where the numbers come
-//! from.
+//! The first page: the trace, the findings, the questions without an answer, and the origin of the
+//! numbers.
 
 use std::fmt::Write;
 
@@ -29,12 +29,12 @@ fn lead(results: &[Stored]) -> String {
     let sources: Vec<&str> = sources.iter().map(|name| known(name).unwrap_or(name)).collect();
     let mut scopes: Vec<String> = results.iter().map(tables).collect();
 
-    // The longest list of tables stands for all.
+    // The longest list of tables is shown for all results.
     scopes.sort_by_key(String::len);
     let tables = scopes.pop().filter(|tables| !tables.is_empty());
     let tables =
         tables.map_or_else(String::new, |tables| format!("{LOADED}{}.</p>\n", escape(&tables)));
-    // Results of several traces have no common dates.
+    // Results of several traces have no dates in common.
     let about = if sources.len() == 1 { super::about::trace(results) } else { String::new() };
     format!("<p class=\"lead\">{}{}.</p>\n{tables}", escape(&sources.join(", ")), escape(&about))
 }
@@ -45,7 +45,8 @@ fn tables(result: &Stored) -> String {
     scope(&all, &Value::Null, &result.whole.inputs)
 }
 
-/// The findings and, in a separate list, what could not be answered; each links to its evidence.
+/// The findings and, in a separate list, the questions without an answer; each links to its
+/// evidence.
 fn first_screen(findings: &Findings, assumed: &Assumed, results: &[Stored]) -> String {
     let mut text = String::new();
     let link = |topic: &Topic, result: &str, words: &str| {
@@ -103,8 +104,7 @@ fn first_screen(findings: &Findings, assumed: &Assumed, results: &[Stored]) -> S
     text
 }
 
-/// The first page: the trace, the findings in sentences and charts, and where the numbers come
-/// from.
+/// The first page: the trace, the findings in sentences and charts, and the origin of the numbers.
 pub(super) fn page(results: &[Stored]) -> Result<Page, ReportError> {
     let mut body = String::new();
     body.push_str(&lead(results));
@@ -113,7 +113,7 @@ pub(super) fn page(results: &[Stored]) -> Result<Page, ReportError> {
     let scopes: Vec<String> = found.found.iter().map(|one| one.scope.clone()).collect();
     body.push_str(&first_screen(&found, &assumed, results));
     body.push_str(&assumed.said(&scopes));
-    // The charts of the findings; those of other pages are there.
+    // Only the charts of findings are shown; other charts are on their own pages.
     let is_found = |result: &&Stored| found.found.iter().any(|one| one.result == result.name);
     let figures = list::topics()
         .into_iter()
@@ -121,7 +121,8 @@ pub(super) fn page(results: &[Stored]) -> Result<Page, ReportError> {
         .filter_map(|kind| {
             let begin = kind.figure?;
             let shown = results.iter().filter(is_found).filter(|result| nothing(result).is_none());
-            // Charts of other kinds may begin alike; a result with a figure of its own shows that alone.
+            // Charts of other kinds may begin with the same letters, so a result with a separate
+            // figure shows only that figure.
             let has_own =
                 |name: &str| list::kinds().any(|kind| kind.name == name && kind.figure.is_some());
             let is_own = |result: &&Stored| result.name == kind.name || !has_own(&result.name);
@@ -162,7 +163,7 @@ fn inputs(results: &[Stored]) -> String {
             };
         }
         let unknown = || "unknown".to_owned();
-        // With a decimal point, as in JSON.
+        // Times have a decimal point, as in JSON.
         let time = |at: Option<f64>| at.map_or_else(unknown, |at| json!(at).to_string());
         let rows = input.rows.map_or_else(unknown, |rows| rows.to_string());
         let (start, end) = (time(input.start_s), time(input.end_s));

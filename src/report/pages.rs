@@ -1,4 +1,4 @@
-//! One page per topic, with the results that the list of studies puts there.
+//! One page per topic, with the results that belong to this topic in the list of studies.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -35,7 +35,7 @@ use crate::results::{Picture, Stored, Table};
 /// A result on a page, and its kind.
 pub(super) type Shown<'a> = (&'static Kind<'static>, &'a Stored);
 
-/// The results on a page, in their order.
+/// The results on a page, in the order of the page.
 pub(super) fn shown<'a>(topic: &'static Topic, results: &'a [Stored]) -> Vec<Shown<'a>> {
     let of = |kind: &'static Kind<'static>| {
         results.iter().filter(|result| result.name == kind.name).map(move |result| (kind, result))
@@ -43,17 +43,17 @@ pub(super) fn shown<'a>(topic: &'static Topic, results: &'a [Stored]) -> Vec<Sho
     list::kinds_on(topic).flat_map(of).collect()
 }
 
-/// Whether any result of a page has an answer. A page without answers is listed on the first page,
-/// among what cannot be answered, and not in the links at the head of every page.
-/// Pages of single jobs do not answer the question of a study.
+/// Whether any result of a page has an answer. A page without answers has no link at the head of
+/// every page. The first page lists it among the questions without an answer. Pages of single jobs
+/// do not answer the question of a study.
 pub(super) fn has_answer(shown: &[Shown<'_>]) -> bool {
     let answers = |kind: &Kind<'_>| kind.pages != Some(Pages::Jobs) || shown.len() == 1;
     shown.iter().any(|(kind, result)| answers(kind) && nothing(result).is_none())
 }
 
-/// Whether there is a page at all: a page of results that have nothing to show would only repeat the
-/// reasons, which the first page gives. The page of the checks is always there, and that to which
-/// pages of jobs, users or machines lead back.
+/// Whether the page is written. If its results have nothing to show, it would only repeat the
+/// reasons, which the first page gives. The page of the checks is always written. So is a page to
+/// which pages of jobs, users or machines link back.
 pub(super) fn is_written(topic: &'static Topic, shown: &[Shown<'_>]) -> bool {
     list::is_of_checks(topic)
         || shown.iter().any(|(kind, result)| kind.pages.is_some() || nothing(result).is_none())
@@ -82,7 +82,7 @@ pub(super) fn page(
         } else if let Some((_, other)) = before {
             same.push_str(&same_as(result, other));
         } else if is_in_durations(result, shown) {
-            // The section of the durations says it.
+            // The section about durations already shows this result.
         } else if is_constant(result) {
             constant.push((kind, result));
         } else {
@@ -98,7 +98,7 @@ pub(super) fn page(
     let unknown = list("Unknown for this trace", &unknown);
     let same = same + &in_one("Quantities that hardly vary", &constant);
     let zone = assumed.zone(&scopes);
-    // What leaves the question of the page open comes before what is known besides.
+    // If the question of the page is open, the reasons come before the other facts.
     let body = if has_answer(shown) {
         format!("{head}{body}{same}{unknown}{zone}")
     } else {
@@ -107,7 +107,7 @@ pub(super) fn page(
     Ok(Page { file: topic.file.into(), title: topic.title.into(), within: topic.file, body })
 }
 
-/// That outcomes are counted in two ways on a page, if they are.
+/// A note if outcomes on a page are counted in two ways.
 fn two_ways(shown: &[Shown<'_>]) -> &'static str {
     let is_both = |result: &Stored| {
         let is_of_outcomes = classify::KINDS.iter().any(|kind| kind.name == result.name);
@@ -123,7 +123,7 @@ fn two_ways(shown: &[Shown<'_>]) -> &'static str {
     }
 }
 
-/// The words, with GPU time in place of CPU time if the result is about GPUs.
+/// The text, in which GPU time replaces CPU time if the result is about GPUs.
 fn of_result(result: &Stored, words: &str) -> String {
     gpu_time(result).map_or_else(|| words.to_owned(), |noun| words.replace("CPU time", noun))
 }
@@ -163,7 +163,7 @@ fn item(kind: &Kind<'_>, result: &Stored) -> String {
     )
 }
 
-/// Results that need only one sentence each, as one paragraph; empty without any.
+/// Results that need only one sentence each, as one paragraph; empty if there are none.
 fn in_one(heading: &str, results: &[Shown<'_>]) -> String {
     if results.is_empty() {
         return String::new();
@@ -231,7 +231,7 @@ fn figures(kind: &Kind<'_>, result: &Stored, scope: &str) -> Result<String, Repo
     Ok(html)
 }
 
-/// A chart, with what charts above it have not said.
+/// A chart without the sentences that the captions of charts above it already have.
 fn drawn(
     chart: Picture<'_>,
     result: &Stored,
@@ -243,11 +243,11 @@ fn drawn(
     html::figure(Picture { caption: &caption, ..chart }, result, "", false)
 }
 
-/// The heading of a result, and its question unless the heading asks the same. If the heading is the
-/// title of the page, the question takes its place.
+/// The heading of a result, with its question unless the heading already asks it. If the heading is
+/// the title of the page, the question replaces it.
 fn headed(result: &Stored, heading: &str) -> String {
     let said = caption(&result.name);
-    // A heading may ask the same in other words.
+    // A heading may ask the same question in other words.
     let is_said = |asks: &&str| asks.trim_end_matches('?').replace(" do ", " ") == said;
     let asks = question(result).filter(|asks| !is_said(asks)).map(escape);
     let is_title = list::topics().into_iter().any(|topic| topic.title == said);
@@ -268,7 +268,7 @@ fn section(
     (links, assumed): (&Links, &Assumed),
 ) -> Result<String, ReportError> {
     let heading = escape(&of_result(result, &caption(&result.name)));
-    // Whether it was fair comes before who got how much.
+    // Whether waits were fair comes before who got how much.
     let mut body = match kind.pages {
         Some(Pages::Users) => super::fairness::waited(result, all),
         _ => String::new(),
@@ -288,7 +288,7 @@ fn section(
         let _ = writeln!(body, "<p class=\"source\">Tables: {}.</p>", escape(&tables));
     }
     body.push_str(&context(result));
-    // A survival curve without censoring shows no more than the distribution.
+    // A survival curve without censoring shows the same as the distribution.
     if described(result).is_some_and(DescribeAnswer::repeats_durations) {
         let files = linked_files(result).join(", ");
         let _ = writeln!(body, "<p class=\"source\">Data: {files}</p>");
@@ -362,7 +362,7 @@ fn all_tables(kind: &Kind<'_>, (result, all): (&Stored, &[Stored]), links: &Link
             body.push_str(&what_if(table, about, result.whole.chosen::<SweepSettings>().price));
         }
         let html = stored_table(&caption, table, "", links, &indices, unit_of(result));
-        // The table of all users has the same users.
+        // The table of all users already names these users.
         let html = match kind.pages {
             Some(Pages::Users) => {
                 let caption = escape(&caption);
@@ -377,10 +377,10 @@ fn all_tables(kind: &Kind<'_>, (result, all): (&Stored, &[Stored]), links: &Link
     body
 }
 
-/// The column of a kind with its number of episodes.
+/// The column with the number of episodes of a kind.
 const EPISODES: &str = "episodes";
 
-/// `Episodes, 23 of 48: the largest of each kind`, if not all are in the table.
+/// `Episodes, 23 of 48: the largest of each kind`, if the table does not have all episodes.
 fn of_all_episodes(result: &Stored, table: &Table, caption: String) -> String {
     let kinds = result.tables.iter().find(|own| own.file == "episodes-kinds.csv");
     let kinds = kinds.filter(|_| table.file == "episodes.csv");
@@ -419,9 +419,9 @@ fn linked(table: &Table) -> String {
     format!("<a href=\"data/{file}\">{file}</a>")
 }
 
-/// The place, above the table of a sweep, where the script offers a price of a harmed job and a
-/// threshold. Empty unless the page has the whole table with one row per rule and threshold, since
-/// the script computes from its rows.
+/// The element above the table of a sweep in which the script offers a price of a harmed job and a
+/// threshold. Empty unless the page has the whole table with one row per rule and threshold: the
+/// script computes from these rows.
 fn what_if(table: &Table, (unit, lost): (&str, &str), price: f64) -> String {
     let at = |column: &str| table.header.iter().position(|name| name == column);
     let keys = ["rule", "threshold"].map(at);
@@ -442,7 +442,7 @@ pub(crate) fn unit_of(result: &Stored) -> Option<&str> {
     result.whole.answer.get("unit")?.as_str().filter(|unit| unit.ends_with("-s"))
 }
 
-/// An answer, whose last full stop is left out: its first sentence, and a list of the others.
+/// An answer without its last full stop, as its first sentence and a list of the other sentences.
 fn in_sentences(answer: &str) -> String {
     let (first, rest) = parts(answer);
     let mut text = format!("<p class=\"answer\">{}.</p>\n", sentence(first));
@@ -457,7 +457,7 @@ fn in_sentences(answer: &str) -> String {
     text
 }
 
-/// How a result was computed: what was assumed, every definition and choice, the command to run it
+/// How a result was computed: its assumptions, every definition and choice, the command to run it
 /// again, and the checksum of its file.
 pub(super) fn computed(result: &Stored) -> String {
     let mut text = String::from("<details><summary>How it was computed</summary>\n");
@@ -472,7 +472,7 @@ pub(super) fn computed(result: &Stored) -> String {
     }
     let mut pairs = Vec::new();
     flatten("", &result.whole.settings, &mut pairs);
-    // A ledger has its sums by reason in a further table, whether its rows are split by it or not.
+    // A ledger has its sums by reason in a further table, even if its rows are not split by reason.
     let has_reasons = result.tables.iter().any(|table| table.file.ends_with("-reasons.csv"));
     pairs.retain(|(name, text)| !(has_reasons && name == "by reason" && text == "false"));
     let sum = result.whole.checksum.as_deref().unwrap_or("unknown");
@@ -525,7 +525,7 @@ mod tests {
         assert_eq!(what_if(&whole, ("NCU-s", "jobs that did not finish"), 3600.0), offered);
         let cut = Table { row_count: 4, ..whole.clone() };
         assert_eq!(what_if(&cut, ("NCU-s", "jobs that did not finish"), 3600.0), "");
-        // With groups, a rule and a threshold name several rows.
+        // With groups, several rows have the same rule and threshold.
         let twice = table(&header, &[rows[0], rows[0]]);
         assert_eq!(what_if(&twice, ("NCU-s", "jobs that did not finish"), 3600.0), "");
         assert_eq!(

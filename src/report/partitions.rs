@@ -1,4 +1,5 @@
-//! What the jobs of a partition waited for, and what they used of their time limits, for its page.
+//! How long the jobs of a partition waited, and how much of their time limits they used, for its
+//! page.
 //!
 //! In: the stored months of a log, whose queues are its partitions. Out: pairs and a table as HTML.
 
@@ -9,10 +10,10 @@ use crate::answers::monthly::{self, MonthlyAnswer, OfQueue};
 use crate::digits::{counted, grouped, three_digits};
 use crate::results::Stored;
 
-/// The processor time of attempts with a limit, of what their limits allow.
+/// Processor time of attempts with a limit, as a share of the time that their limits allow.
 const USED_OF_LIMITS: &str = "share of the time limits that was used";
 
-/// What the months of a log show about a partition.
+/// Facts about a partition from the months of a log.
 #[derive(Default)]
 pub(super) struct Partition {
     unit: String,
@@ -21,7 +22,7 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// That of a name; empty if the months were not computed.
+    /// The partition with this name; empty if the months were not computed.
     pub(super) fn of(name: &str, results: &[Stored]) -> Self {
         let mut months = results.iter().filter(|result| result.name == monthly::KIND.name);
         let Some(answer) = months.next().and_then(Stored::found::<MonthlyAnswer>) else {
@@ -34,7 +35,7 @@ impl Partition {
         }
     }
 
-    /// The number of its jobs, and what they used of their time limits.
+    /// The number of jobs, and how much of their time limits they used.
     pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
         if self.sizes.is_empty() {
             return Vec::new();
@@ -71,7 +72,7 @@ impl Partition {
         })
     }
 
-    /// Its jobs by size; empty if they are not known.
+    /// The jobs by size; empty if they are unknown.
     pub(super) fn table(&self) -> String {
         if self.sizes.is_empty() {
             return String::new();

@@ -1,8 +1,8 @@
 //! The table of predictions by outcome with a row per rule and a column per outcome.
 //!
-//! In: a result and a table of it. Out: the shares of the jobs of each outcome that each rule predicts not to
-//! finish, with the rules in the order of the table above; other tables as they are. The file has a row per
-//! rule and outcome, with counts.
+//! In: a result and a table of it. Out: for each rule and outcome, the share of the jobs that the
+//! rule predicts not to finish. The rules are in the order of the table above. Other tables stay as
+//! they are. The file has a row per rule and outcome, with counts.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::results::{Stored, Table};
 /// The table of predictions by outcome.
 const FILE: &str = "predict-outcomes.csv";
 
-/// How the columns of shares begin; an outcome follows.
+/// The start of the names of columns with shares; an outcome follows.
 const SHARE_OF: &str = "predicted_share_";
 
 /// The table by rule.
@@ -23,7 +23,7 @@ pub(super) fn pivoted<'a>(result: &Stored, table: &'a Table) -> Cow<'a, Table> {
     Cow::Owned(own)
 }
 
-/// Sorts the rules as the table of their scores: the largest area under the ROC curve first.
+/// Sorts the rules like the table of their scores: the largest area under the ROC curve first.
 fn sort(rows: &mut [Vec<String>], answer: Option<&PredictAnswer>) {
     let rules = answer.map_or(&[][..], |own| own.rules.as_slice());
     let area = |row: &[String]| {
@@ -33,7 +33,7 @@ fn sort(rows: &mut [Vec<String>], answer: Option<&PredictAnswer>) {
     rows.sort_by(|one, other| area(other).total_cmp(&area(one)));
 }
 
-/// The heading of one of its columns; `None` for others.
+/// The heading of a column of shares; `None` for other columns.
 pub(super) fn heading(column: &str) -> Option<String> {
     let outcome = column.strip_prefix(SHARE_OF)?;
     Some(format!("of the {outcome} jobs, predicted not to finish"))
@@ -105,7 +105,7 @@ mod tests {
         let shown = pivoted(&found, &table);
         assert_eq!(shown.header, ["rule", "predicted_share_finished", "predicted_share_killed"]);
         assert_eq!(shown.rows, [["last", "0.1", "0.5"], ["rate", "", "0.75"]]);
-        // In the order of the areas, as the table above.
+        // The rules are in the order of their areas, as in the table above.
         assert_eq!(pivoted(&result([0.8, 0.9]), &table).rows[0][0], "rate");
         assert_eq!(
             heading("predicted_share_killed").unwrap(),

@@ -1,7 +1,7 @@
 //! The folder of a report: replaced as a whole, or left as it is.
 //!
 //! In: files by name. Out: a folder that holds these files and a manifest of them with their
-//! checksums. The files are written into a new folder next to the old one; when all of them are on
+//! checksums. The files are written into a new folder next to the old one. When all of them are on
 //! disk, the two folders change places in one step. A folder with files that its own manifest does
 //! not list is refused, so such files are never overwritten or removed.
 //!
@@ -24,7 +24,7 @@ use crate::results::ResultFile;
 /// The file that lists the others.
 const MANIFEST: &str = "files.json";
 
-/// The version of the manifest; raised when its fields change.
+/// The version of the manifest; raise it when its fields change.
 const MANIFEST_VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
@@ -43,10 +43,11 @@ pub(super) struct NewFolder {
     folders: BTreeSet<PathBuf>,
 }
 
-/// Refuses a place that holds something that this program did not write there.
+/// Refuses a place with anything that this program did not write there.
 ///
 /// # Errors
-/// It holds something that its manifest does not list, is the current folder, or cannot be read.
+/// The place holds something that its manifest does not list, is the current folder, or cannot be
+/// read.
 pub fn check_place(place: &Path) -> Result<(), ReportError> {
     let place = named(place)?;
     if fs::symlink_metadata(&place).is_err() {
@@ -62,7 +63,7 @@ pub fn check_place(place: &Path) -> Result<(), ReportError> {
     loop {
         let before = files::identity(&place);
         let found = foreign_in(&place);
-        // Another report may have taken the place during the check.
+        // Another report may have been put in the place during the check.
         if before != files::identity(&place) {
             continue;
         }
@@ -87,8 +88,8 @@ impl NewFolder {
                 let number = if number == 0 { String::new() } else { format!("-{number}") };
                 let work =
                     parent.join(format!("{}{}{number}", begin_of(&place), std::process::id()));
-                // An existing folder belongs to a process elsewhere (another machine or container)
-                // that has the same process id.
+                // If the folder exists, it belongs to a process elsewhere (on another machine or in
+                // another container) with the same process id.
                 if work.exists() { None } else { FolderLock::take(&work).transpose() }
             })
             .expect("numbers never end")
@@ -138,7 +139,7 @@ impl NewFolder {
                 self.files.push(ResultFile { file: name.to_owned(), bytes, crc32 });
                 Ok(())
             }
-            // The user knows the folder by the name that it is going to have.
+            // The user knows the folder only by its final name.
             Err(Fault::Target(cause)) => Err(ReportError::io(&self.place.join(name), cause)),
             Err(Fault::Source(path, cause)) => Err(ReportError::io(&path, cause)),
         }
@@ -168,7 +169,7 @@ impl NewFolder {
         Ok(self.place.clone())
     }
 
-    /// Removes the earlier folder, unless something was put into it meanwhile.
+    /// Removes the earlier folder, unless a file was added to it in the meantime.
     fn remove_earlier(&self, earlier: &Path) -> Result<(), ReportError> {
         let failed = |cause| ReportError::io(&self.place, cause);
         let removed = match foreign_in(earlier) {
@@ -194,31 +195,31 @@ impl NewFolder {
 
 impl Drop for NewFolder {
     fn drop(&mut self) {
-        // An unpublished folder is removed; the next run would remove it too.
+        // A folder that was not published is removed; otherwise the next run would remove it.
         let _ = fs::remove_dir_all(self.work.folder());
     }
 }
 
-/// Moves a folder to its place; a folder that was there moves to the path of the first.
+/// Moves a folder to its place. A folder that was there moves to the earlier path of the new one.
 fn give_place(new: &Path, place: &Path) -> io::Result<()> {
     loop {
         let given =
             if place.exists() { files::exchange(new, place) } else { fs::rename(new, place) };
         match given {
-            // Another report took the place first.
+            // Another report was put in the place first.
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
             given => return given,
         }
     }
 }
 
-/// Which side of a copy failed: the file that was read, or the one that was written.
+/// The side of a copy that failed: the source file, or the target file.
 enum Fault {
     Source(PathBuf, io::Error),
     Target(io::Error),
 }
 
-/// The path of the folder, ending with its name; a symbolic link is resolved.
+/// The path of the folder with its name at the end; a symbolic link is resolved.
 fn named(place: &Path) -> Result<PathBuf, ReportError> {
     if place.is_symlink() || place.file_name().is_none() {
         return place.canonicalize().map_err(|cause| ReportError::io(place, cause));
@@ -234,7 +235,7 @@ fn parent_of(path: &Path) -> PathBuf {
     }
 }
 
-/// The folders above a file, from its name, innermost first.
+/// The folders in the name of a file, innermost first.
 fn folders_of(name: &Path) -> impl Iterator<Item = &Path> {
     name.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty())
 }
@@ -245,7 +246,7 @@ fn begin_of(place: &Path) -> String {
     format!(".{name}.jobfate-")
 }
 
-/// Removes folders that killed processes have left next to the place.
+/// Removes folders next to the place that killed processes have left.
 fn remove_left(place: &Path, parent: &Path) -> io::Result<()> {
     let begin = begin_of(place);
     for entry in fs::read_dir(parent)? {
@@ -256,10 +257,11 @@ fn remove_left(place: &Path, parent: &Path) -> io::Result<()> {
         if !is_left || path.is_symlink() || !path.is_dir() {
             continue;
         }
-        // A locked folder is being filled; a folder with a whole manifest is an earlier report.
+        // A locked folder is still being filled. A folder with a complete manifest is an earlier
+        // report.
         let is_whole = !listed_in(&path).is_empty();
         if let Some(lock) = FolderLock::take(&path)? {
-            // Its own process may be removing it.
+            // The process of the folder may be removing it at the same time.
             let remove = || match foreign_in(lock.folder())? {
                 Some(_) if is_whole => Ok(()),
                 _ => fs::remove_dir_all(lock.folder()),

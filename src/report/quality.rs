@@ -1,8 +1,9 @@
-//! The page about the quality of the data: whether the lake is whole, what is missing or unusual,
-//! and what that means for each study.
+//! The page about the quality of the data: whether the lake is complete, what is missing or
+//! unusual, and the consequences for each study.
 //!
-//! In: the stored checks, and the other results of the report. Out: a page that begins with an answer,
-//! goes on with findings, each with its number, scope and meaning, and ends with all counts.
+//! In: the stored checks, and the other results of the report. Out: a page that begins with an
+//! answer, goes on with findings, each with its number, scope and meaning, and ends with all
+//! counts.
 
 use std::fmt::Write;
 
@@ -28,13 +29,13 @@ use crate::results::kind::{Kind, Pages};
 use crate::results::scope;
 use crate::schema::{Source, Table};
 
-/// What the page is made of.
+/// The data of the page.
 struct Lake {
     verified: Verified,
     inputs: Vec<Input>,
-    /// The tables that traces of this kind have.
+    /// The tables that this kind of trace has.
     known: Vec<Table>,
-    /// Whether it is a log, whose tables are all made from the same lines.
+    /// Whether the trace is a log. All tables of a log are made from the same lines.
     is_log: bool,
 }
 
@@ -53,8 +54,8 @@ impl Lake {
         self.inputs.iter().find(|input| input.table == table)
     }
 
-    /// Whether nothing is missing of the given tables that are loaded; an empty list means all
-    /// loaded tables.
+    /// Whether nothing is missing from the given tables, as far as they are loaded. An empty list
+    /// stands for all loaded tables.
     fn has_all_of(&self, tables: &[Table]) -> bool {
         let is_read = |input: &&Input| {
             tables.is_empty() || tables.iter().any(|table| table.name() == input.table)
@@ -62,7 +63,7 @@ impl Lake {
         self.inputs.iter().filter(is_read).all(|input| self.is_whole(&input.table))
     }
 
-    /// Whether nothing of a loaded table is missing.
+    /// Whether a table is loaded and nothing is missing from it.
     fn is_whole(&self, table: &str) -> bool {
         self.input(table).is_some_and(|input| input.is_whole() && input.gaps.is_empty())
     }
@@ -82,7 +83,7 @@ pub(super) fn page(topic: &'static Topic, checks: &[Shown<'_>], all: &[Stored]) 
     Page { file: topic.file.into(), title: topic.title.into(), within: topic.file, body }
 }
 
-/// Whether the lake is whole: a sentence, a table, and a picture if something is missing.
+/// Whether the lake is complete: sentences, a table, and a picture if something is missing.
 fn whole(lake: &Lake, complete_from: Option<&str>) -> String {
     let mut html = format!(
         "<h2>What part of the trace is loaded?</h2>\n<p class=\"answer\">{} {}</p>\n",
@@ -126,7 +127,7 @@ fn parts(input: &Input) -> String {
     }
 }
 
-/// What is loaded of the tables, in a sentence.
+/// A sentence about how much of the tables is loaded.
 fn extent(lake: &Lake, complete_from: Option<&str>) -> String {
     let (whole, some): (Vec<&Input>, Vec<&Input>) =
         lake.inputs.iter().partition(|input| lake.is_whole(&input.table));
@@ -138,7 +139,7 @@ fn extent(lake: &Lake, complete_from: Option<&str>) -> String {
     let rows: u64 = lake.inputs.iter().filter_map(|input| input.rows).sum();
     if some.is_empty() && absent.is_empty() {
         let (tables, rows) = (counted(whole.len() as u64, "table"), counted(rows, "row"));
-        // A job of a log has a row per event in each of several tables.
+        // In a log, a job has a row per event in each of several tables.
         let jobs = Some(lake.verified.jobs()).filter(|jobs| lake.is_log && 0 < *jobs);
         let what = match jobs {
             Some(jobs) => format!("{}, in {tables} with {rows}", counted(jobs, "job")),
@@ -167,7 +168,7 @@ fn extent(lake: &Lake, complete_from: Option<&str>) -> String {
     format!("Not all of it: {}.", said.join("; "))
 }
 
-/// How many published counts agree, in a sentence.
+/// A sentence about how many published counts agree.
 fn published(verified: &Verified) -> String {
     let all = verified.checks.len() as u64;
     let differing = verified.checks.iter().filter(|check| !check.is_ok()).count() as u64;
@@ -191,8 +192,8 @@ fn published(verified: &Verified) -> String {
     }
 }
 
-/// The hours that are loaded of each table, as a chart and a sentence; `None` if every table is
-/// whole or the rows span no time.
+/// The loaded hours of each table, as a chart and a sentence. `None` if every table is complete or
+/// the rows span no time.
 fn loaded(inputs: &[Input]) -> Option<(Chart, String)> {
     let timed = || inputs.iter().filter_map(|input| Some((input, input.start_s?, input.end_s?)));
     let first = timed().map(|own| own.1).reduce(f64::min)?;
@@ -251,7 +252,7 @@ fn pieces(start_s: f64, end_s: f64, gaps: &[Gap]) -> Vec<[f64; 2]> {
 const GROUPS: [(&str, bool); 2] =
     [("Changes results", false), ("Unusual, and part of the results", true)];
 
-/// The findings, each with what can be done.
+/// The findings, each with what the user can do about it.
 fn found(findings: &[Finding], all: &[Stored]) -> String {
     let mut html = String::from("<h2>What is wrong, missing or unusual</h2>\n");
     if findings.is_empty() {
@@ -290,7 +291,8 @@ fn found(findings: &[Finding], all: &[Stored]) -> String {
     html
 }
 
-/// What a user can do about a finding. If that is only to look up what studies say, it is said.
+/// What the user can do about a finding. If that is only to look up a report of the studies, that
+/// report is shown instead.
 fn todo(act: &str, said: &[String]) -> String {
     let known = act.strip_suffix(SEE_CLOSED).filter(|_| !said.is_empty());
     match known.map(|rest| rest.trim_end_matches(", or ")) {
@@ -312,8 +314,8 @@ fn items(all: &[String]) -> String {
     format!("<ul>{}</ul>", items.collect::<String>())
 }
 
-/// What studies report about the quality of the data, such as the attempts without an end and their
-/// share of a sum.
+/// Reports of studies about the quality of the data, such as the number of attempts without an end
+/// and their share of a sum.
 fn of_studies(all: &[Stored]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for kind in list::kinds() {
@@ -325,12 +327,12 @@ fn of_studies(all: &[Stored]) -> Vec<String> {
     lines
 }
 
-/// What the state of the lake means for each study.
+/// The consequences of the state of the lake for each study.
 fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
     let (assumed, cut) = (Assumed::of(all), complete_from(all));
     let parts: Vec<(&str, String)> =
         lake.inputs.iter().filter(|own| !lake.is_whole(&own.table)).map(extent_of).collect();
-    // Said once above the table.
+    // These amounts are given once above the table.
     let in_part = |scope: String| {
         parts.iter().fold(scope, |scope, (_, extent)| scope.replace(extent.as_str(), "in part"))
     };
@@ -344,7 +346,7 @@ fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
         let answered = results.iter().filter(|one| answers(one.0) && nothing(one.1).is_none());
         let answered: Vec<&Shown<'_>> = answered.collect();
         let scopes = answered.iter().map(|(kind, result)| assumed.without(&result.scope(kind)));
-        // The longest scope stands for all.
+        // The longest scope is shown for all of them.
         let Some(scope) = scopes.max_by_key(String::len) else {
             let mut why = results.iter().filter_map(|(_, result)| nothing(result));
             let why = why.next().unwrap_or_default().replace('`', "");
@@ -386,12 +388,12 @@ fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
     )
 }
 
-/// How much of a table is loaded, as the scopes of studies have it.
+/// How much of a table is loaded, in the words that scopes use.
 fn extent_of(input: &Input) -> (&str, String) {
     (&input.table, scope::extent(input))
 }
 
-/// Why a part of a result, or the question of its study, is not answered.
+/// The reason why a part of a result, or the question of its study, is not answered.
 fn open(kind: &Kind<'_>, result: &Stored) -> Option<String> {
     let status = || {
         let why = "the log records no status, so it is unknown how jobs ended";
@@ -400,7 +402,7 @@ fn open(kind: &Kind<'_>, result: &Stored) -> Option<String> {
     unanswered(result).or_else(status)
 }
 
-/// All that was counted, and how.
+/// All counts, and how they were computed.
 fn counts(result: &Stored) -> String {
     let mut html = format!("<section>\n<h2 id=\"{}\">All counts</h2>\n", result.name);
     for table in &result.tables {

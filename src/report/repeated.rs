@@ -1,7 +1,7 @@
-//! What a page leaves out since another part of it says the same, and what a section takes from another
-//! result.
+//! Parts of a page that are left out because another part shows the same, and sentences that a
+//! section takes from another result.
 //!
-//! In: the results of a page. Out: the charts that remain, whether a result needs no section, and a
+//! In: the results of a page. Out: the remaining charts, whether a result needs no section, and a
 //! sentence as HTML.
 
 use super::findings::nothing;
@@ -13,7 +13,7 @@ use crate::results::kind::Kind;
 use crate::results::{Picture, Stored};
 use crate::studies::samples::What;
 
-/// The charts without bars by outcome if those by outcome and reason are all drawn, which have the same
+/// The charts without bars by outcome, if a chart by outcome and reason shows all of the same
 /// numbers.
 pub(super) fn without_repeated(charts: Vec<Picture<'_>>) -> Vec<Picture<'_>> {
     let by_reason = |chart: &Picture<'_>| {
@@ -24,7 +24,7 @@ pub(super) fn without_repeated(charts: Vec<Picture<'_>>) -> Vec<Picture<'_>> {
     charts.into_iter().filter(|chart| !repeated.iter().any(|stem| stem == chart.file)).collect()
 }
 
-/// Whether a curve of survival is one minus the distribution of durations on the same page.
+/// Whether a survival curve is one minus the distribution of durations on the same page.
 pub(super) fn is_in_durations(result: &Stored, shown: &[(&Kind<'_>, &Stored)]) -> bool {
     let is_durations = |answer: &DescribeAnswer| answer.what == What::JobDurations;
     let has_durations = || {
@@ -34,7 +34,8 @@ pub(super) fn is_in_durations(result: &Stored, shown: &[(&Kind<'_>, &Stored)]) -
     described(result).is_some_and(DescribeAnswer::repeats_durations) && has_durations()
 }
 
-/// That many jobs of an outcome took at most a second, on the page of the outcomes; empty elsewhere.
+/// A sentence on the page of the outcomes that many jobs of an outcome took at most a second; empty
+/// on other pages.
 pub(super) fn brief(result: &Stored, all: &[Stored]) -> String {
     let mut said =
         all.iter().filter(|_| result.name == classify::KINDS[0].name).filter_map(described);
@@ -47,11 +48,11 @@ pub(super) fn is_constant(result: &Stored) -> bool {
     described(result).is_some_and(DescribeAnswer::needs_no_table)
 }
 
-/// Sentences of fewer bytes are repeated: a reference to them would be as long.
+/// Shorter sentences are repeated, because a reference to them would be as long; in bytes.
 const REPEATED_BELOW: usize = 45;
 
-/// A caption without the sentences that captions above it have; it ends with "Otherwise as above."
-/// if any are left out.
+/// A caption without the sentences that captions above it already have. It ends with "Otherwise as
+/// above." if any are left out.
 pub(super) fn unsaid(caption: &str, said: &mut Vec<String>) -> String {
     let sentences: Vec<&str> = caption.split_inclusive(". ").collect();
     let is_new = |one: &&&str| {

@@ -1,5 +1,5 @@
-//! What a reader must know beside the charts of a replay: the record and the policies side by side,
-//! what each policy does, and the assumptions that decide.
+//! The facts that readers need in addition to the charts of a replay: the record next to the
+//! policies, the meaning of each policy, and the decisive assumptions.
 //!
 //! In: a stored replay. Out: HTML above its charts; nothing for other results.
 
@@ -13,8 +13,8 @@ use crate::digits::grouped;
 use crate::replay::metrics::Spread;
 use crate::results::Stored;
 
-/// The record beside the policies, the policies in words and the decisive assumptions; empty for
-/// another result.
+/// The record next to the policies, the policies in words, and the decisive assumptions; empty for
+/// other results.
 pub(super) fn context(result: &Stored) -> String {
     if result.name != replay::KIND.name {
         return String::new();
@@ -32,33 +32,35 @@ pub(super) fn context(result: &Stored) -> String {
     format!("{table}{which}{}{}", html::facts(policies), assumed(answer))
 }
 
-/// A schedule in the numbers that the page compares; each is `None` where it is not known.
+/// The numbers of a schedule that the page compares; each is `None` if unknown.
 #[derive(Default)]
 struct Row<'a> {
     name: &'a str,
     finished: u64,
-    /// Of all tasks.
+    /// The waits of all tasks.
     waiting_s: Option<Spread>,
-    /// Of the tasks that arrive after the first tenth of the time, if many arrive at once at its start.
+    /// The waits of tasks that arrive after the first tenth of the time, if many tasks arrive at
+    /// once at its start.
     settled_waiting_s: Option<Spread>,
-    /// Of the tasks that started in the record.
+    /// The waits of tasks that started in the record.
     recorded_waiting_s: Option<Spread>,
     job_response_s: Option<Spread>,
-    /// The same with the jobs that the end of the window cuts, if it cuts some.
+    /// The same including the jobs that the end of the window cuts, if it cuts some.
     all_response_s: Option<Spread>,
     bounded_slowdown: Option<Spread>,
-    /// Jobs that end sooner and later than under the first policy.
+    /// The numbers of jobs that end sooner and later than under the first policy.
     against_first: Option<[u64; 2]>,
-    /// Jobs that finished under the first policy and not under this one, since a rule killed a task.
+    /// The number of jobs that finished under the first policy but not under this one, because a
+    /// rule killed a task.
     harmed: Option<u64>,
-    /// The CPU time of attempts that came to nothing, as a share of all that was used.
+    /// The CPU time of attempts without a result, as a share of all CPU time used.
     wasted_share: Option<f64>,
     /// Jain's index of the users' mean slowdowns.
     user_fairness: Option<f64>,
 }
 
 impl<'a> Row<'a> {
-    /// A policy beside the first one, and the record if there is one.
+    /// The row of a policy, compared with the first policy, and with the record if there is one.
     fn of(row: &'a Replayed, first: &str, [has_record, has_crowd]: [bool; 2]) -> Self {
         let (metrics, paired) = (&row.metrics, &row.against_first);
         let recorded_s = metrics.recorded_waiting_s.or(metrics.waiting_s);
@@ -113,7 +115,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// From this column on, one is left out if it is the same for all.
+/// From this column on, a column is left out if all rows have the same value.
 const LEFT_OUT_FROM: usize = 9;
 
 /// The headings.
@@ -138,9 +140,9 @@ const COLUMNS: [&str; 18] = [
     "how even the users' slowdowns are (Jain's index)",
 ];
 
-/// A table with a row per policy, below one for the record if the log records waits. Empty if a policy
-/// has several rows, since users react, or if its figures are means over several seeds and there is no
-/// record.
+/// A table with a row per policy, and above it a row for the record if the log records waits. Empty
+/// if users react, since a policy then has several rows. Also empty if there is no record and the
+/// figures are means over several seeds.
 fn side_by_side(answer: &ReplayAnswer) -> String {
     let policies = &answer.policies;
     let Some(first) = policies.first().map(|row| row.policy.as_str()) else { return String::new() };
@@ -176,7 +178,7 @@ fn side_by_side(answer: &ReplayAnswer) -> String {
     let mut rows: Vec<Vec<Cell>> = policies.map(|row| row.cells().into()).collect();
     rows.splice(0..0, record.map(|row| row.cells().into()));
     let is_known = |column: &usize| rows.iter().any(|row| !row[*column].html().is_empty());
-    // What is the same for all is in the table of all figures.
+    // Values that are equal in all rows are in the table of all figures.
     let is_same = |column: usize| {
         let cells = rows.iter().map(|row| row[column].html()).filter(|cell| !cell.is_empty());
         let cells: Vec<&str> = cells.collect();
@@ -193,7 +195,7 @@ fn side_by_side(answer: &ReplayAnswer) -> String {
     html::named_table(&format!("{caption}{against}"), &headings, str::to_owned, &rows)
 }
 
-/// Which tasks and jobs the numbers of the record and of the policies are about.
+/// Which tasks and jobs the numbers of the record and of the policies refer to.
 fn populations(answer: &ReplayAnswer) -> String {
     let counts = answer.history.unwrap_or_default();
     let mut said = "Response: from submission to end. Bounded slowdown: response over run time, \
@@ -238,7 +240,8 @@ fn populations(answer: &ReplayAnswer) -> String {
     said
 }
 
-/// What the replay leaves out of the record, and the assumptions that decide, in one paragraph.
+/// A paragraph about the part of the record that the replay leaves out, and about the decisive
+/// assumptions.
 fn assumed(answer: &ReplayAnswer) -> String {
     if answer.decisive.is_empty() {
         return String::new();
@@ -284,7 +287,7 @@ mod tests {
         assert!(has.iter().all(|text| html.contains(text)), "{html}");
         assert!(Cell::policy("a+<b").html().ends_with("a+<wbr>&lt;b"));
         assert!(html.contains("jobs that end sooner and later are compared with fifo"), "{html}");
-        // What only some traces have.
+        // Columns that only some traces have.
         for absent in ["first tenth", "cut by the window", "Jain"] {
             assert!(!html.contains(absent), "{absent} in {html}");
         }
@@ -293,7 +296,7 @@ mod tests {
         for absent in ["in the record", "harmed", "response", "until the last end"] {
             assert!(!html.contains(absent), "{absent} in {html}");
         }
-        // A figure that only one policy has is shown, one that all have alike is not.
+        // A figure that only one policy has is shown; a figure that is equal for all is not.
         let mut killed = row("kill", 1, 0.0);
         (killed.metrics.condemned_tasks, killed.against_first.harmed) = (5, 6);
         let policies = vec![row("fifo", 0, 0.0), row("late", 3, 50.0), killed];
@@ -334,7 +337,7 @@ mod tests {
         ] {
             assert!(html.contains(shown), "{shown} in {html}");
         }
-        // Without tasks from before the window, the first tenth is like the rest.
+        // Without tasks from before the window, the first tenth is the same as the rest.
         let html = side_by_side(&ReplayAnswer { history: None, ..answer });
         assert!(!html.contains("first tenth"), "{html}");
     }

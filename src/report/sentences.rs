@@ -1,12 +1,13 @@
 //! The findings of an analysis in a few sentences.
 //!
-//! In: results. Out: the first sentence of each finding, and what the tables cannot answer.
+//! In: results. Out: the first sentence of each finding, and the questions that the tables cannot
+//! answer.
 
 use super::findings;
 use crate::results::Stored;
 
-/// At most `count` sentences: the first of each finding with its numbers, the most important first, then what
-/// the tables cannot answer.
+/// At most `count` sentences. First the first sentence of each finding with its numbers, the most
+/// important finding first; then the questions that the tables cannot answer.
 pub fn sentences(results: &[Stored], count: usize) -> Vec<String> {
     let findings::Findings { found, unanswered, .. } = findings::findings(results);
     let found = found.into_iter().map(|one| match one.scope.as_str() {

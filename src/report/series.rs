@@ -1,8 +1,8 @@
-//! The indices of a user over time among those of all users.
+//! The indices of a user over time, next to those of all users.
 //!
-//! In: the stored series of `fairness`, a value per user and interval. Out: a chart and sentences as
-//! HTML. No index is computed here. A curve has the smallest and the largest value of each step, so
-//! that no peak is lost, however long a step is.
+//! In: the stored series of `fairness`, with a value per user and interval. Out: a chart and
+//! sentences as HTML. No index is computed here. A curve has the smallest and the largest value of
+//! each step, so that no peak is lost even if a step is long.
 
 use std::fmt::Write;
 
@@ -21,23 +21,23 @@ use crate::fairness::history::known_name;
 use crate::results::Stored;
 use crate::studies::quantile;
 
-/// Series of more bytes are not read.
+/// Larger series are not read, bytes.
 const SERIES_MAX: u64 = 256 << 20;
 
-/// Largest number of steps of a curve; of each step the smallest and the largest value are drawn.
+/// Largest number of steps of a curve. The smallest and the largest value of each step are drawn.
 const STEPS_MAX: u64 = 100;
 
 /// Largest number of indices that are drawn.
 const INDICES_MAX: usize = 3;
 
-/// Longer names of indices are cut in the title of their plot, letters; the caption has the whole
+/// Longer names of indices are cut in the title of their plot, letters. The caption has the whole
 /// name.
 const TITLE_MAX: usize = 40;
 
-/// The band of the users with usage: from the first to the second of these quantiles.
+/// The band of the users with usage: the range between these two quantiles.
 const BAND: [f64; 2] = [0.1, 0.9];
 
-/// A band below this share of the largest value of a user is too low to be seen, and not drawn.
+/// A band below this share of the user's largest value is too low to be seen, and is not drawn.
 const SEEN: f64 = 0.02;
 
 /// One index over time: the values of users with pages, and the distribution over the users with
@@ -45,10 +45,10 @@ const SEEN: f64 = 0.02;
 #[derive(Default)]
 struct OfIndex {
     index: String,
-    /// Its name, short enough for the title of a plot.
+    /// The name of the index, short enough for the title of a plot.
     title: String,
     column: String,
-    /// Its name with all parameters.
+    /// The name of the index with all parameters.
     settings: String,
     /// The unit of usage, and the length of an interval, s.
     usage: (String, f64),
@@ -56,15 +56,15 @@ struct OfIndex {
     days: Vec<f64>,
     /// The lower end of the band, the median and the upper end, at the end of each step.
     all: Vec<[f64; 3]>,
-    /// Points (day, value) of each user with a page, from its first interval with a value on: the
-    /// smallest and the largest of each step, and the last.
+    /// Points (day, value) of each user with a page, from the first interval with a value on: the
+    /// smallest and the largest of each step, and the last one.
     own: FxHashMap<String, Vec<(f64, f64)>>,
-    /// The values of all users with usage at the current instant while reading; then those at the
-    /// end of the span, ascending.
+    /// While reading, the values of all users with usage at the current instant. After that, their
+    /// values at the end of the span, ascending.
     last: Vec<f64>,
     /// The points of users with pages in the current step.
     now: FxHashMap<String, Vec<(f64, f64)>>,
-    /// The current instant, as the file has it, and its day.
+    /// The current instant as written in the file, and its day.
     at: (String, f64),
     /// The number of instants so far.
     instants: u64,
@@ -94,8 +94,8 @@ impl Indices {
         read(result, users).unwrap_or_default()
     }
 
-    /// The indices of a user among those of all users; `so_far` is drawn beside them. The caption
-    /// has sentences about them.
+    /// The indices of a user among those of all users, next to the plot `so_far`. The caption has
+    /// sentences about them.
     pub(super) fn chart(&self, user: &str, kind: &str, so_far: LineChart) -> Chart {
         let mut said = vec![so_far.caption.clone()];
         let mut panels = vec![so_far];
@@ -116,7 +116,7 @@ impl Indices {
         Chart::Panels(PanelChart { title, caption, panels, columns: 2 })
     }
 
-    /// Which values the panels of indices show, as sentences.
+    /// Sentences that say which values the panels of indices show.
     fn drawn(&self, panels: &[LineChart], kind: &str) -> Vec<String> {
         let is_banded = |line: &Line| !line.band.is_empty();
         let has_band = panels.iter().any(|panel| panel.lines.iter().any(is_banded));
@@ -150,16 +150,16 @@ impl OfIndex {
         }
     }
 
-    /// The unit of the values that are shown, empty if there is none, and how many units of the file
-    /// make one.
+    /// The unit of the shown values (empty if they have none), and how many units of the file make
+    /// one.
     fn shown_in(&self) -> (String, f64) {
         let (unit, interval_s) = &self.usage;
         let top = self.last.last().copied().unwrap_or(0.0);
         shown_in((&self.settings, &self.column), (unit, *interval_s), top)
     }
 
-    /// The place of the user among the others with usage at the end, as a sentence. `count` is the
-    /// number of all with usage; an index may have no value for some of them.
+    /// A sentence about the rank of the user among the others with usage at the end. `count` is the
+    /// number of all users with usage; an index may have no value for some of them.
     fn place(&self, values: &[(f64, f64)], kind: &str, count: usize) -> Option<String> {
         let own = values.last()?.1;
         let below = self.last.partition_point(|value| *value < own);
@@ -190,8 +190,8 @@ impl OfIndex {
         ))
     }
 
-    /// The curve of the user beside the median and the band, or a sentence in the place of these if
-    /// they are too low to be seen.
+    /// The curve of the user next to the median and the band. If these are too low to be seen, a
+    /// sentence replaces them.
     fn panel(&self, values: &[(f64, f64)], kind: &str) -> (LineChart, Option<String>) {
         let (unit, per) = self.shown_in();
         let unit = if unit.is_empty() { unit } else { format!(" ({unit})") };
@@ -212,7 +212,7 @@ impl OfIndex {
         let median = all().map(|(&day, all)| (day, all[1])).collect();
         let median = Line {
             band: all().map(|(&day, all)| (day, all[0], all[2])).collect(),
-            // A whisker has no tooltips, which keeps a report with a hundred such pages small.
+            // A whisker has no tooltips: a report has a hundred such pages, and they stay small.
             stroke: Stroke::Whisker,
             ..Line::steps(format!("median {kind}"), median, Tone::Vermilion)
         };
@@ -230,11 +230,11 @@ impl OfIndex {
 }
 
 /// The names of the indices to draw, each with its first column and all its parameters. `metered`
-/// with default settings is left out: it is the use so far, which is drawn anyway.
+/// with default settings is left out: it is the use so far, which is drawn in any case.
 fn wanted(answer: &FairnessAnswer) -> Vec<(String, String, String)> {
     let all = || answer.indices.iter();
     let known = all().filter_map(|index| {
-        // The table does not distinguish two indices with the same name.
+        // The table cannot distinguish two indices with the same name.
         let same = all().filter(|other| other.index == index.index).count();
         let column = index.columns.first().filter(|_| same == 1)?;
         let settings = index.settings.clone();
@@ -251,7 +251,7 @@ fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Indices> {
         return None;
     }
     let each = answer.intervals.div_ceil(STEPS_MAX).max(1);
-    // Times count from the first interval; a warm-up puts it before the span.
+    // Times count from the first interval. With a warm-up, this interval is before the span.
     let settings: FairnessSettings = result.whole.chosen();
     let before_s = settings.shown_from.unwrap_or(0.0) * answer.interval_s;
     let names: Vec<String> = wanted.iter().map(|one| one.0.clone()).collect();
@@ -265,7 +265,7 @@ fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Indices> {
     };
     let mut found: Vec<OfIndex> =
         wanted.into_iter().zip(labels(&names, TITLE_MAX)).map(of).collect();
-    // The file also has users who submitted jobs and used nothing.
+    // The file also has users who submitted jobs but used nothing.
     let with_usage: FxHashSet<&str> =
         answer.users.iter().map(|user| known_name(&user.user).unwrap_or_default()).collect();
     let mut reader = csv::Reader::from_path(&path).ok()?;
@@ -273,7 +273,7 @@ fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Indices> {
     let place = |name: &str| header.iter().position(|column| column == name);
     let [index, end_s, user, column, value] =
         [place("index")?, place("end_s")?, place("user")?, place("column")?, place("value")?];
-    // Rows of an index are in order of time, so those of an instant are together.
+    // The rows of an index are sorted by time, so the rows of an instant are together.
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).ok()? {
         let Some(own) = found.iter_mut().find(|own| {
@@ -285,7 +285,7 @@ fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Indices> {
         if own.at.0 != at {
             own.next(at, (at.parse::<f64>().ok()? - before_s) / 86_400.0, each);
         }
-        // A user has no value where the index is not defined for it.
+        // A user has no value if the index is not defined for this user.
         let Ok(number) = record.get(value)?.parse::<f64>() else { continue };
         let name = record.get(user)?;
         own.add(number, with_usage.contains(name), users.get(name).copied());
@@ -300,7 +300,8 @@ fn read(result: &Stored, users: &FxHashSet<&str>) -> Option<Indices> {
 }
 
 impl OfIndex {
-    /// Begins an instant; the earlier one ends a step of `each` instants, or is within one.
+    /// Begins an instant. If the earlier instants complete a step of `each` instants, that step
+    /// ends.
     fn next(&mut self, at: &str, day: f64, each: u64) {
         if 0 < self.instants && self.instants.is_multiple_of(each) {
             self.close(false);
@@ -310,7 +311,7 @@ impl OfIndex {
         self.instants += 1;
     }
 
-    /// Adds a value at the current instant, of a user with a page if it is named.
+    /// Adds a value at the current instant. `with_page` names the user if it has a page.
     fn add(&mut self, value: f64, is_used: bool, with_page: Option<&str>) {
         if is_used {
             self.last.push(value);
@@ -321,7 +322,7 @@ impl OfIndex {
     }
 
     /// Ends a step: keeps the smallest and the largest value of each user with a page, and the band
-    /// at its end. The last step also keeps the last value.
+    /// at the end of the step. The last step also keeps the last value.
     fn close(&mut self, is_last: bool) {
         #[expect(clippy::iter_over_hash_type, reason = "each user has its own entry")]
         for (name, points) in self.now.drain() {
@@ -344,8 +345,8 @@ impl OfIndex {
     }
 }
 
-/// The first of the smallest and of the largest points, in order of time; one point if all values
-/// are the same.
+/// The first smallest point and the first largest point, in order of time; a single point if all
+/// values are the same.
 fn ends_of(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let least = points.iter().min_by(|one, other| one.1.total_cmp(&other.1));
     let most = points.iter().rev().max_by(|one, other| one.1.total_cmp(&other.1));
@@ -370,7 +371,7 @@ mod tests {
 
     use super::*;
 
-    /// An index whose users have these values at each instant; the first user has a page.
+    /// An index for users with these values at each instant; the first user has a page.
     fn of_values(instants: &[Vec<f64>], each: u64, used: usize) -> OfIndex {
         let (index, column) = ("condor".to_owned(), "eup".to_owned());
         let mut own = OfIndex { index, column, ..OfIndex::default() };
@@ -386,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_user_stands_among_the_others() {
-        // Steps of two instants: the second one has only the last.
+        // Steps of two instants: the second step has only the last instant.
         let instants =
             [vec![1.0, 2.0, 9.0, 8.0], vec![0.0, 0.0, 0.0, 8.0], vec![3.0, 1.0, 7.0, 8.0]];
         let index = of_values(&instants, 2, 3);
@@ -427,7 +428,7 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: no step of a curve hides a peak, and the end is the last value.
+        /// Promise: no step of a curve hides a peak, and the curve ends at the last value.
         #[test]
         fn a_curve_keeps_the_smallest_and_the_largest_value_of_each_step(
             values in prop::collection::vec(-100_i32..100, 1..120),

@@ -1,7 +1,7 @@
 //! Settings and inputs of results in words.
 //!
-//! In: the JSON of settings, or the key and the value of a difference between two results. Out: names
-//! and texts for readers; times have a unit, or are dates.
+//! In: the JSON of settings, or the key and the value of a difference between two results. Out:
+//! names and texts for readers. Times have a unit or are dates.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::text::{figure_text, instant, is_date};
 use crate::digits::{grouped, number_in};
 
-/// Settings as names and texts: a nested setting has the names of all levels, times have a unit,
-/// and settings without a value are left out.
+/// Settings as names and texts. The name of a nested setting has the names of all levels. Times
+/// have a unit. Settings without a value are left out.
 pub(super) fn flatten(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
     let is_plain = |value: &Value| !value.is_object() && !value.is_array();
     let word = |value: &Value| match value {
@@ -54,7 +54,7 @@ fn spoken(name: &str) -> String {
     known.map_or(name, |(_, words)| words).to_owned()
 }
 
-/// A time of so many microseconds: a date if it counts from 1970.
+/// A time given in microseconds; a date if the time counts from 1970.
 fn of_micros(micros: f64) -> String {
     if is_date(micros / 1e6) {
         format!("{} UTC", instant(micros / 1e6))

@@ -8,8 +8,8 @@ use super::text::user_name;
 use super::used::{FIRST_USE, Of, linked, share};
 use crate::answers::sentences::short;
 
-/// The users to hold back, and the users who came when capacity was free; of these, without those of the
-/// time for which the log lacks jobs.
+/// The users to hold back, and the users who came when capacity was free. Of the second group,
+/// users are left out if they came in the time for which the log lacks jobs.
 pub(super) fn table(of: &Of<'_>) -> String {
     let places = of.places();
     let cpu = of.column();
@@ -24,7 +24,7 @@ pub(super) fn table(of: &Of<'_>) -> String {
     let first_s = of.answer.start_s - of.settings.shift_s();
     let whole_from = whole_from(of.all).filter(|_| of.settings.is_only_cluster());
     let whole_from_s = whole_from.map_or(f64::NEG_INFINITY, |from| from.0);
-    // The load is that of the interval before the first use.
+    // The load is that of the interval before the user's first use.
     let is_known = |at_s: f64| whole_from_s <= first_s + at_s - of.answer.interval_s;
     let held = found.hold_back.iter().map(|own| {
         let [before, after] =

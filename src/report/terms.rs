@@ -1,7 +1,8 @@
 //! Units and terms that a page uses, each explained once.
 //!
-//! In: a page and all results. Out: the page with a note for each term that it uses: after its first
-//! paragraphs on the overview, folded; at the end of other pages. A page that uses none is left as it is.
+//! In: a page and all results. Out: the page with a note for each term that it uses. On the
+//! overview, the notes are folded and come after the first paragraphs; on other pages they are at
+//! the end. A page without such terms stays as it is.
 
 use std::fmt::Write;
 
@@ -19,21 +20,21 @@ const NCU: &str = "NCU: CPU as a share of that of the largest machine of the tra
 /// The same for memory.
 const NMU: &str = "NMU: memory as a share of that of the largest machine of the trace; 1 NMU-h is all of it for an hour.";
 
-/// What CPU time means if requests are added up.
+/// The meaning of CPU time if requests are added up.
 const REQUESTED: &str = "CPU time on this page is requested CPU time: the CPU that each attempt requested \
     or was allocated, times its running time. The CPU that was really used may be far less.";
 
-/// Where the clock of the Google traces starts.
+/// The start of the clock of the Google traces.
 const CLOCK: &str = "Times count from time 0 of the trace's own clock, which this report calls the start of \
     the trace. The trace itself begins 600 s later; what happened before that has time 0.";
 
-/// The beginning of the paragraph about what was loaded, on the first page.
+/// The start of the paragraph about the loaded data on the first page.
 pub(super) const LOADED: &str = "<p class=\"source\">Loaded: ";
 
-/// Words for that clock on a page.
+/// Words on a page that refer to that clock.
 const CLOCK_WORDS: [&str; 3] = ["start of the trace", "clock of the trace", "of the trace)"];
 
-/// Whether a text has a word that is not part of a longer one.
+/// Whether a text has this word, not as a part of a longer word.
 fn has_word(text: &str, word: &str) -> bool {
     let is_inside = |letter: char| letter.is_alphanumeric();
     text.match_indices(word).any(|(at, _)| {
@@ -41,7 +42,7 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// The notes for a page; empty if it needs none.
+/// The notes for a page; empty if it needs no notes.
 fn notes(body: &str, is_requested: bool, is_google: bool) -> String {
     let all = [
         (is_google && CLOCK_WORDS.iter().any(|words| body.contains(words)), CLOCK),
@@ -56,8 +57,8 @@ fn notes(body: &str, is_requested: bool, is_google: bool) -> String {
     html
 }
 
-/// Whether all results with a definition of CPU time add up requests; a page of a report that also
-/// has measured ones cannot say so of all.
+/// Whether all results with a definition of CPU time add up requests. If some results are measured,
+/// a page of the report must not say so about all.
 fn are_requested(mut cpus: impl Iterator<Item = String>) -> bool {
     let requested = CpuDefinition::Requested.to_string();
     cpus.next().is_some_and(|first| first == requested) && cpus.all(|cpu| cpu == requested)
@@ -73,7 +74,7 @@ pub(super) fn add(page: &mut Page, results: &[Stored]) {
         page.body.push_str(&notes);
         return;
     }
-    // What was found comes first: the notes are folded, after what was loaded.
+    // The findings come first: the notes are folded, after the paragraph about the loaded data.
     let notes = format!("<details><summary>Units and definitions</summary>\n{notes}</details>\n");
     let from = page.body.find(LOADED).unwrap_or(0);
     match page.body[from..].find("</p>\n") {

@@ -31,7 +31,7 @@ pub(super) fn escape(text: &str) -> String {
     safe
 }
 
-/// The words for what a result adds up, if that is GPU time and not CPU time.
+/// The words for the sum in a result, if it is GPU time and not CPU time.
 pub(super) fn gpu_time(result: &Stored) -> Option<&'static str> {
     let noun = noun_of(&result.whole.chosen::<Measures>().cpu.unwrap_or_default());
     (noun == Resource::Gpu.noun()).then_some(noun)
@@ -88,8 +88,8 @@ fn spoken_cpu(html: &str) -> String {
     text
 }
 
-/// Seconds in a text as minutes, hours or days; a tooltip has the seconds. Few readers see at once
-/// that 172,800 s are two days.
+/// Seconds in a text as minutes, hours or days; a tooltip has the seconds. Few readers recognise
+/// immediately that 172,800 s are two days.
 fn spoken_times(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
@@ -114,9 +114,9 @@ fn spoken_times(html: &str) -> String {
     text
 }
 
-/// The places of the full stops between the sentences of a text.
+/// The positions of the full stops between the sentences of a text.
 pub(super) fn sentence_ends(text: &str) -> impl Iterator<Item = usize> {
-    // The point after a short word may be that of a name: `J. Smith`, `Dr. Wu`.
+    // The point after a short word may be part of a name: `J. Smith`, `Dr. Wu`.
     let is_end = |at: &usize| {
         let last = text[..*at].rsplit([' ', '(']).next().unwrap_or_default();
         let mut letters = last.chars();
@@ -127,14 +127,14 @@ pub(super) fn sentence_ends(text: &str) -> impl Iterator<Item = usize> {
     text.match_indices(". ").map(|(at, _)| at).filter(is_end)
 }
 
-/// Longer captions are folded after the last sentence that ends by then, letters.
+/// Longer captions are folded after the last sentence that ends within this length, letters.
 const CAPTION_MAX: usize = 200;
 
 /// Shorter remainders of captions are not folded, letters.
 const FOLDED_MIN: usize = 60;
 
-/// The part of a caption that is shown and the part that is folded, which may be empty. The first
-/// sentence is always shown.
+/// The visible part of a caption and the folded part, which may be empty. The first sentence is
+/// always visible.
 pub(super) fn folded(caption: &str) -> (&str, &str) {
     if caption.len() <= CAPTION_MAX {
         return (caption, "");
@@ -160,12 +160,13 @@ pub(super) fn percent(share: f64) -> String {
     if percent == 0.0 { "0 %".to_owned() } else { format!("{percent:.decimals$} %") }
 }
 
-/// The same for a sentence or a list of facts: one decimal, or two significant digits below 0.1 %.
+/// The same for a sentence or a list of facts, with one decimal, or two significant digits below
+/// 0.1 %.
 pub(super) fn percent_said(share: f64) -> String {
     if share.abs() < 0.001 { percent(share) } else { sentences::percent(share) }
 }
 
-/// The clock of instants near this one, in words.
+/// The words for the clock of instants such as this one.
 pub(crate) fn clock(seconds: Option<f64>) -> &'static str {
     if seconds.is_some_and(is_date) {
         "date and time in UTC"
@@ -174,13 +175,13 @@ pub(crate) fn clock(seconds: Option<f64>) -> &'static str {
     }
 }
 
-/// The clock of several instants: that of the latest.
+/// The instant that decides the clock of several instants: the latest.
 pub(crate) fn clock_of_all(seconds: impl Iterator<Item = f64>) -> Option<f64> {
     seconds.reduce(f64::max)
 }
 
-/// An instant beside others; `None` for time 0 beside dates, since a log without times of machines
-/// puts them at 0, which is no date of the log.
+/// An instant next to other ones. `None` for time 0 next to dates: a log without times of machines
+/// puts them at 0, which is not a date of the log.
 pub(crate) fn beside(seconds: Option<f64>, latest: Option<f64>) -> Option<f64> {
     let are_dates = latest.is_some_and(is_date);
     seconds.filter(|&seconds| !are_dates || is_date(seconds))
@@ -197,7 +198,7 @@ pub(crate) fn instant(seconds: f64) -> String {
     format!("{sign}{}", on_day(seconds.abs(), true))
 }
 
-/// The title of a result or table for readers.
+/// The title of a result or table, as readers see it.
 pub(super) fn caption(name: &str) -> String {
     let known = list::kinds().find_map(|kind| kind.caption_of(name));
     known.map_or_else(|| heading(name), str::to_owned)
@@ -209,7 +210,7 @@ fn heading(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The name of a user for readers; `(unknown)` if it has no name.
+/// The name of a user, as readers see it; `(unknown)` if the user has no name.
 pub(super) fn user_name(name: &str) -> &str {
     if name == "-" { "(unknown)" } else { name }
 }

@@ -1,5 +1,5 @@
-//! The shares of a distribution at round amounts, in place of its curve, which the chart and the
-//! file have.
+//! The shares of a distribution at round amounts. They replace the table of its curve, which is in
+//! the chart and in the file.
 //!
 //! In: a stored result of `describe`. Out: a table with a row per outcome as HTML, or the rows of a
 //! long table at round numbers of events.
@@ -17,8 +17,8 @@ pub(super) fn described(result: &Stored) -> Option<&DescribeAnswer> {
     is_described.then(|| result.found::<DescribeAnswer>()).flatten()
 }
 
-/// What a page has instead of a table of curves; `None` for other tables, and for a survival curve
-/// without such shares, which older results and groups lack.
+/// The part of a page that replaces a table of curves. `None` for other tables. Also `None` for a
+/// survival curve without such shares: older results and groups lack them.
 pub(super) fn in_place_of(result: &Stored, table: &Table) -> Option<String> {
     let answer = described(result)?;
     let is_survival = answer.what == What::JobSurvival && !answer.ticks.is_empty();
@@ -32,7 +32,8 @@ pub(super) fn in_place_of(result: &Stored, table: &Table) -> Option<String> {
     let end = if is_survival { "share that lasts longer" } else { "share at or below" };
     let title = format!("{}: {end}", caption(&result.name));
     let table = of_ticks(&title, answer);
-    // The chart has the same shares; those of survival are the answer.
+    // The chart has the same shares. The shares of a survival curve are the answer, so they are not
+    // folded.
     if is_survival || table.is_empty() {
         return Some(table + &source);
     }
@@ -40,8 +41,8 @@ pub(super) fn in_place_of(result: &Stored, table: &Table) -> Option<String> {
     Some(format!("<details class=\"long\"><summary>{title}</summary>\n{table}</details>\n{source}"))
 }
 
-/// How many jobs last longer than given times, after the lengths of the same jobs; empty if the curve of
-/// survival is drawn, or for other results.
+/// How many jobs last longer than given times, after the lengths of the same jobs. Empty for other
+/// results, and if the curve of survival is drawn.
 pub(super) fn lasts_longer(result: &Stored, all: &[Stored]) -> String {
     let is_durations = described(result).is_some_and(|answer| answer.what == What::JobDurations);
     let repeats = |own: &&Stored| described(own).is_some_and(DescribeAnswer::repeats_durations);
@@ -82,13 +83,13 @@ fn share_of(tick: &Tick) -> Option<f64> {
     tick.share_at_or_below.or(tick.share)
 }
 
-/// Whether a share is of jobs that all last to the end of the window: how long they would last is not
-/// known.
+/// Whether all jobs of a share last to the end of the window: how long they would last is unknown.
 fn is_cut(tick: &Tick, what: What) -> bool {
     tick.outcome == "running" && matches!(what, What::JobDurations | What::JobSurvival)
 }
 
-/// Whether the survival curve of the same jobs is on the page, which says what their distribution says.
+/// Whether the survival curve of the same jobs is on the page: it shows the same as their
+/// distribution.
 pub(super) fn is_curve_below(result: &Stored, all: &[Stored]) -> bool {
     let is_durations = described(result).is_some_and(|answer| answer.what == What::JobDurations);
     let is_survival = |answer: &DescribeAnswer| {
@@ -98,7 +99,8 @@ pub(super) fn is_curve_below(result: &Stored, all: &[Stored]) -> bool {
     is_durations && all.iter().filter_map(described).any(is_survival)
 }
 
-/// What a page has in place of the chart and the curves of a distribution with such a survival curve.
+/// The text that replaces the chart and the curves of a distribution if the page has such a
+/// survival curve.
 pub(super) fn curve_below(result: &Stored) -> String {
     let file = escape(&format!("{}-curves.csv", result.name));
     format!(
@@ -107,11 +109,12 @@ pub(super) fn curve_below(result: &Stored) -> String {
     )
 }
 
-/// The waits of all tasks, beside those that ended with an attempt.
+/// The name of the row with the waits of all tasks, in a table that also has the waits that ended
+/// with an attempt.
 const ALL_WAITS: &str = "all, with those that did not start";
 
-/// The table of waits with a row of those that ended with an attempt; `None` for other tables, and if
-/// all waits did.
+/// The table of waits with an additional row of the waits that ended with an attempt. `None` for
+/// other tables, and if all waits ended so.
 pub(super) fn with_started(result: &Stored, table: &Table) -> Option<Table> {
     let started = described(result)?.started.as_ref()?;
     let place = |name: &str| table.header.iter().position(|column| column == name);
@@ -138,8 +141,8 @@ pub(super) fn with_started(result: &Stored, table: &Table) -> Option<Table> {
     Some(own)
 }
 
-/// A row for each outcome and a column for each amount, without those at which all or none of the
-/// values of every outcome are passed; empty without any.
+/// A row for each outcome and a column for each amount. An amount is left out if each share there
+/// is 0 or 1. Empty if no amount is left.
 fn of_ticks(caption: &str, answer: &DescribeAnswer) -> String {
     let (mut outcomes, mut values): (Vec<&str>, Vec<f64>) = (Vec::new(), Vec::new());
     for tick in answer.ticks.iter().filter(|tick| !is_cut(tick, answer.what)) {
@@ -173,11 +176,11 @@ fn of_ticks(caption: &str, answer: &DescribeAnswer) -> String {
     html::named_table(caption, &header, str::to_owned, &rows)
 }
 
-/// Numbers of events of which a page has a row.
+/// The numbers of events that have a row on a page.
 const EVENTS: [&str; 8] = ["1", "2", "5", "10", "20", "50", "100", "200"];
 
-/// The rows of the chances to finish at round numbers of events; `None` for other tables, and if the
-/// table is short.
+/// The rows of the chances to finish at round numbers of events. `None` for other tables, and for
+/// short ones.
 pub(super) fn some_rows(result: &Stored, table: &Table) -> Option<Table> {
     let answer = described(result)?;
     let is_long = answer.what == What::FinishGivenEvents && EVENTS.len() < table.row_count;
@@ -188,7 +191,7 @@ pub(super) fn some_rows(result: &Stored, table: &Table) -> Option<Table> {
     Some(Table { row_count: rows.len(), rows, ..table.clone() })
 }
 
-/// What is said below the table of some rows.
+/// The note below a table that shows only some rows.
 pub(super) const ONLY_SOME: &str =
     "<p class=\"source\">The file also has the other numbers of events.</p>\n";
 
@@ -213,7 +216,7 @@ mod tests {
         let html = lasts_longer(&durations, &[of("job-survival", 0)]);
         let said = "<p id=\"job-survival\">Of the jobs that started, 25.0&nbsp;% last longer than an hour. ";
         assert!(html.starts_with(said), "{html}");
-        // A curve with open jobs is drawn by itself.
+        // A curve with open jobs is drawn separately.
         assert_eq!(lasts_longer(&durations, &[of("job-survival", 3)]), "");
     }
 

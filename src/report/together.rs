@@ -1,8 +1,8 @@
 //! Jobs that did not finish and ended together, in a few episodes.
 //!
-//! In: the stored outcomes of jobs, and episodes. Out: the sentence about the outcomes, with a clause
-//! about the episodes if these hold most of what did not finish. Episodes count events of tasks: they
-//! are those of jobs only if every job is one task that ends once.
+//! In: the stored outcomes of jobs, and episodes. Out: the sentence about the outcomes, with a
+//! clause about the episodes if most unfinished jobs ended in them. Episodes count events of tasks,
+//! so they match jobs only if every job is one task that ends once.
 
 use crate::answers::classify::{self, ClassifyAnswer};
 use crate::answers::episodes::{self, EpisodeRow, EpisodesAnswer};
@@ -11,13 +11,15 @@ use crate::digits::{counted, grouped, lasting};
 use crate::notation::listed;
 use crate::results::Stored;
 
-/// From this part of all jobs that did not finish on, episodes are reported with the outcomes.
+/// Episodes are reported with the outcomes if they have at least this part of the jobs that did not
+/// finish.
 const MOST: f64 = 0.5;
 
-/// Episodes with a smaller part are not among them.
+/// Episodes with a smaller part of these jobs are not included.
 const PART: f64 = 0.1;
 
-/// Outcomes of jobs that did not finish: the kind of their events, and the verb of a sentence.
+/// Outcomes of jobs that did not finish, each with the kind of its events and the verb of a
+/// sentence.
 const ENDS: [(&str, &str, &str); 4] = [
     ("failed", "tasks failed", "failed"),
     ("killed", "tasks killed", "were killed"),
@@ -25,7 +27,8 @@ const ENDS: [(&str, &str, &str); 4] = [
     ("lost", "tasks lost", "were lost"),
 ];
 
-/// The sentence about the outcomes of jobs with what ended together; other sentences as they are.
+/// The sentence about the outcomes of jobs with a clause about jobs that ended together; other
+/// sentences as they are.
 pub(super) fn with_episodes(said: &str, result: &Stored, all: &[Stored]) -> String {
     let jobs = Some(result).filter(|own| own.name == classify::KINDS[0].name);
     let of = |name: &str| all.iter().find(|own| own.name == name);
@@ -39,9 +42,9 @@ pub(super) fn with_episodes(said: &str, result: &Stored, all: &[Stored]) -> Stri
     }
 }
 
-/// `1,393 of the 1,570 that did not finish ended in 2 episodes, all of user honbu: 998 failed within 67 s
-/// and 395 were killed within 58.1 min; of the other 10,311 jobs, 98.3 % finished`; `None` if most did not
-/// end together, or tasks are not jobs.
+/// `1,393 of the 1,570 that did not finish ended in 2 episodes, all of user honbu: 998 failed
+/// within 67 s and 395 were killed within 58.1 min; of the other 10,311 jobs, 98.3 % finished`.
+/// `None` if most of them did not end together, or if tasks are not jobs.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 jobs")]
 fn clause(
     jobs: &ClassifyAnswer,
@@ -58,7 +61,7 @@ fn clause(
     let lost: u64 = ENDS.iter().map(|end| count(end.0)).sum();
     let mut own: Vec<(EpisodeRow, &str)> = Vec::new();
     for (outcome, what, verb) in ENDS {
-        // With as many events as jobs that ended so, each event is the end of a job.
+        // If there are as many events as jobs with this outcome, each event is the end of a job.
         let is_of_jobs =
             episodes.kinds.iter().any(|kind| kind.what == what && kind.count == count(outcome));
         let is_large = |row: &EpisodeRow| {
@@ -103,7 +106,7 @@ fn said(row: &EpisodeRow, verb: &str) -> String {
     format!("{} {verb}{when}", grouped(row.count))
 }
 
-/// `, all of user honbu`, if all are of one user.
+/// `, all of user honbu`, if all of them belong to one user.
 fn of_one_user(rows: &[(EpisodeRow, &str)]) -> String {
     let first = rows.first().and_then(|(row, _)| row.user.as_deref());
     let is_own = |row: &EpisodeRow| {

@@ -1,4 +1,4 @@
-//! The outcomes of the jobs of a user, and its jobs over time.
+//! The outcomes of the jobs of a user, and these jobs over time.
 //!
 //! In: the outcomes that a stored sweep counted, or the jobs that a search found. Out: charts and
 //! tables as HTML.
@@ -38,7 +38,7 @@ pub(super) struct Outcomes<'a> {
     all: Vec<(&'a str, u64)>,
     /// The time for which jobs are known, s.
     known_s: Option<f64>,
-    /// Whether it is recorded how jobs ended.
+    /// Whether the log records how jobs ended.
     pub(super) ends: Ends,
     classes: Classes,
 }
@@ -49,7 +49,7 @@ fn span_of(result: &Stored, table: Table) -> Option<f64> {
     Some(input.end_s? - input.start_s?)
 }
 
-/// What `other` is, below a table of outcomes.
+/// The meaning of `other`, for the text below a table of outcomes.
 const OTHER: &str = "<p class=\"source\">Other: killed before the start, evicted, run several times, or \
     without a recorded SUBMIT.</p>\n";
 
@@ -61,7 +61,7 @@ const fn how(classes: Classes) -> &'static str {
     }
 }
 
-/// That jobs are known for longer than usage, if so, as a sentence.
+/// A sentence that jobs are known for a longer time than usage, if so.
 pub(crate) fn known_for(jobs_s: Option<f64>, used_s: Option<f64>) -> Option<String> {
     let (jobs_s, used_s) = jobs_s.zip(used_s)?;
     (used_s < 0.99 * jobs_s).then(|| {
@@ -98,14 +98,14 @@ impl<'a> Outcomes<'a> {
         Self { users, all, known_s, ends, classes }
     }
 
-    /// The outcomes of the jobs of a user, as HTML; empty if they are not known. `usage` is the result
-    /// that has its usage.
+    /// The outcomes of the jobs of a user, as HTML; empty if they are unknown. `usage` is the
+    /// result with the usage of the user.
     pub(super) fn html(&self, user: &str, usage: &Stored) -> String {
         self.beside(user, span_of(usage, Table::TaskEvents))
     }
 
-    /// The share of the jobs that did not finish, beside that of the jobs of all users. By the exact
-    /// sequence, some of them are `other`: then it is empty.
+    /// The share of the user's jobs that did not finish, next to the share for all users. Empty if
+    /// outcomes are counted by the exact sequence, because some of these jobs are then `other`.
     fn lost(&self, own: &Named<u64>, [jobs, all]: [u64; 2]) -> String {
         if self.classes == Classes::Sequence {
             return String::new();
@@ -167,7 +167,7 @@ impl<'a> Outcomes<'a> {
         let other = if has_other { OTHER } else { "" };
         let drawn: Vec<(&str, u64)> =
             outcomes.iter().copied().filter(|outcome| 0 < outcome.1).collect();
-        // A single bar would repeat the sentence.
+        // A single bar would only repeat the sentence.
         let chart = if 1 < drawn.len() {
             html::drawn(&svg_of(&bars(&drawn, &short(user), self.classes)), &said)
         } else {
@@ -209,9 +209,9 @@ pub(crate) struct JobsOfUser<'a> {
     pub classes: Classes,
     /// First SCHEDULE and last event of each job that was scheduled, µs.
     pub spans: &'a [[i64; 2]],
-    /// That jobs are known for longer than usage, if so.
+    /// A sentence that jobs are known for a longer time than usage, if so.
     pub known: Option<String>,
-    /// When the events of jobs are not loaded.
+    /// The times for which the events of jobs are not loaded.
     pub missing: &'a Missing,
 }
 
@@ -228,7 +228,7 @@ pub(crate) fn drawings(jobs: &JobsOfUser<'_>, user: &str) -> String {
     let said = format!("Of {}, {said}", counted(all, "job"));
     let span = jobs.known.as_ref().map_or_else(String::new, |said| format!(" {}", escape(said)));
     let mut html = format!("<p class=\"answer\">{}.{span}</p>\n", sentence(&said));
-    // A single bar would repeat the sentence.
+    // A single bar would only repeat the sentence.
     if 1 < known.len() {
         html.push_str("<h2>What became of the jobs</h2>\n");
         let bars = bars(&known, user, jobs.classes);

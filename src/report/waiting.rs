@@ -1,7 +1,7 @@
-//! Whose the waiting was: how many tasks waited at any time, in which group, and of which users.
+//! Who waited: how many tasks waited at any time, in which groups, and of which users.
 //!
-//! In: a stored load. Out: sentences. A job counts as waiting until its first task starts; a task counts as
-//! waiting whenever it waits, also after an eviction.
+//! In: a stored load. Out: sentences. A job counts as waiting until its first task starts. A task
+//! counts as waiting at any time when it waits, including after an eviction.
 
 use crate::answers::load::LoadAnswer;
 use crate::answers::sentences::{percent, short};
@@ -9,30 +9,32 @@ use crate::digits::{counted, grouped_decimal, lasting, six_digits};
 
 use super::text::user_name;
 
-/// The waiting of a load.
+/// The waiting tasks of a load.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Waiting {
-    /// The least and the most tasks that wait in an interval, means over it.
+    /// The smallest and the largest number of waiting tasks in an interval, as means over the
+    /// interval.
     tasks: Option<[f64; 2]>,
     /// The length of an interval, s.
     interval_s: f64,
-    /// The time that tasks waited, and that they ran, s.
+    /// The sum of the times that tasks waited, and of the times that they ran, s.
     pending_s: f64,
     running_s: f64,
-    /// What groups are: `priority_band`.
+    /// The kind of the groups, such as `priority_band`.
     by: String,
-    /// The groups with their parts of the time that tasks waited, the largest first.
+    /// The groups, each with its part of the time that tasks waited; the largest first.
     groups: Vec<(String, f64)>,
 }
 
 impl Waiting {
-    /// Shorter queues are not worth a word: tasks waited for less than this part of the time that they ran.
+    /// A queue is not mentioned if tasks waited for less than this part of the time that they ran.
     const SEEN: f64 = 0.01;
 
-    /// Groups and users that are named.
+    /// The largest number of groups or users that are named.
     const NAMED_MAX: usize = 3;
 
-    /// Jobs that wait for less than this part of the time that tasks wait do not show whose tasks these are.
+    /// If the waits of jobs are less than this part of the waits of tasks, they do not show whose
+    /// tasks waited.
     const FAR: f64 = 0.5;
 
     pub(super) fn of(load: &LoadAnswer) -> Self {
@@ -67,7 +69,7 @@ impl Waiting {
     }
 
     /// The queue, and the groups with most of the time that tasks waited. Outcomes are known only
-    /// afterwards, so they are no groups of waiting tasks.
+    /// afterwards, so they are not used as groups of waiting tasks.
     pub(super) fn of_tasks(&self) -> Option<String> {
         let said = format!("{} (means over {})", self.range()?, lasting(self.interval_s));
         let kind = match self.by.as_str() {
@@ -86,7 +88,8 @@ impl Waiting {
         Some(format!("{said}: of their waiting time, {kind} {}", groups.join(", ")))
     }
 
-    /// The users with most of the time that jobs waited: names with jobs and their waiting time, s.
+    /// The users with most of the time that jobs waited. Each user is given with its number of jobs
+    /// and their waiting time, s.
     pub(super) fn of_jobs(&self, users: &[(&str, u64, f64)]) -> Vec<String> {
         let total: f64 = users.iter().map(|user| user.2).sum();
         if total <= 0.0 {
@@ -143,7 +146,7 @@ mod tests {
             )
         );
         assert!(waiting("outcome").of_tasks().unwrap().ends_with("(means over 5 min)"));
-        // A queue that is short beside what runs.
+        // A queue that is short compared with the running tasks.
         let short = Waiting { pending_s: 3.5e6, ..waiting("priority_band") };
         assert_eq!((short.of_tasks(), short.range()), (None, None));
     }
@@ -158,7 +161,7 @@ mod tests {
             ann has 10.0 % (3 jobs), cat has 6.0 % (2 jobs)"
         );
         assert!(said[1].starts_with("Tasks waited far longer, 10,000 task-h in all: "), "{said:?}");
-        // Jobs of one task: the jobs are the tasks.
+        // If jobs have one task each, the jobs are the tasks.
         let alike = Waiting { pending_s: 100.0, running_s: 1.0, ..waiting("outcome") };
         assert_eq!(alike.of_jobs(&users).len(), 1);
         assert!(alike.of_jobs(&[("ann", 3, 0.0)]).is_empty());

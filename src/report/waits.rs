@@ -1,7 +1,7 @@
-//! How long the jobs of users waited, beside what the users got.
+//! How long the jobs of users waited, compared with how much the users got.
 //!
-//! In: a stored load. Out: the waits and slowdowns of a user, whose jobs waited longest and shortest, and
-//! whose the waiting was, as HTML.
+//! In: a stored load. Out: HTML with the waits and slowdowns of a user, the users whose jobs waited
+//! longest and shortest, and whose tasks waited.
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -35,45 +35,46 @@ pub(super) struct OfUser {
 }
 
 impl OfUser {
-    /// The part of the others' like jobs that waited less, if enough jobs are compared.
+    /// The part of the others' similar jobs that waited less, if enough jobs are compared.
     fn longer(&self) -> Option<f64> {
         let is_enough = self.jobs_compared.is_some_and(|jobs| Waits::JOBS_MIN <= jobs);
         self.waited_longer_than.filter(|_| is_enough)
     }
 
-    /// Whether enough of its jobs started.
+    /// Whether enough jobs of the user started.
     const fn has_enough(&self) -> bool {
         Waits::JOBS_MIN <= self.jobs_with_wait
     }
 
-    /// Whether its typical job waits long.
+    /// Whether the typical job of the user waits long.
     fn waits_long(&self) -> bool {
         self.wait_s_median.is_some_and(|wait_s| Waits::LONG_S <= wait_s)
     }
 }
 
-/// The jobs of each user, by its name; empty if the load was not computed, or no wait is known.
+/// The jobs of each user, by the name of the user. Empty if the load was not computed, or if no
+/// wait is known.
 #[derive(Default)]
 pub(super) struct Waits {
     users: FxHashMap<String, OfUser>,
-    /// Whether jobs are alike only if they are in the same queue (or band of priorities).
+    /// Whether only jobs in the same queue (or band of priorities) count as similar.
     has_queues: bool,
-    /// How long jobs and tasks are known, in words, if jobs are known for much longer. Only jobs whose
-    /// tasks are known are compared.
+    /// The lengths of time for which jobs and tasks are known, in words, if jobs are known for much
+    /// longer. Only jobs with known tasks are compared.
     known_for: Option<[String; 2]>,
     header: [String; 4],
     /// The waiting tasks of all users.
     waiting: Waiting,
 }
 
-/// How long jobs and tasks are in the log, if jobs are in it for much longer.
+/// The lengths of time for which jobs and tasks are in the log, if that of jobs is much longer.
 fn known_for(windows: &Windows) -> Option<[String; 2]> {
     let length = |end_us: Option<i64>| Some(micros_to_seconds(end_us? - windows.first_us?));
     let (jobs_s, tasks_s) = (length(windows.job_end_us)?, length(windows.task_end_us)?);
     (MUCH_LONGER * tasks_s <= jobs_s).then(|| [jobs_s, tasks_s].map(lasting))
 }
 
-/// The part of the others' jobs that waits less if waits are even.
+/// The part of the others' jobs that would wait less if waits were even.
 const EVEN: f64 = 0.5;
 
 #[expect(clippy::cast_precision_loss, reason = "jobs are far below 2^53")]
@@ -81,7 +82,7 @@ const fn count_of(jobs: u64) -> f64 {
     jobs as f64
 }
 
-/// From this ratio of their lengths on, it is said how long jobs and tasks are known.
+/// If the ratio of the two lengths is at least this, the report gives both.
 const MUCH_LONGER: f64 = 1.5;
 
 /// The windows of a stored result.
@@ -94,10 +95,11 @@ struct Windows {
     task_end_us: Option<i64>,
 }
 
-/// A user with the part of others' like jobs that waited less, and its share of all use.
+/// A user with the part of the others' similar jobs that waited less, and the share of the user in
+/// all use.
 type Compared<'a> = (f64, &'a OfUser, f64);
 
-/// Which sizes of jobs count as about the same, by two of the classes of sizes.
+/// Which sizes of jobs count as about the same, with two classes of sizes as examples.
 const SIZES: &str = " (such as 5 to 16 tasks or processors, or 17 to 64)";
 
 impl Waits {
@@ -106,28 +108,29 @@ impl Waits {
         self.header.iter().map(String::as_str)
     }
 
-    /// Fewer jobs say little about a user.
+    /// Users with fewer jobs are not judged, since few jobs say little.
     const JOBS_MIN: u64 = 10;
 
-    /// A correlation of fewer users says little.
+    /// No correlation is given for fewer users, since it would say little.
     const USERS_MIN: usize = 10;
 
-    /// Users with less of all use are not compared.
+    /// Users with a smaller share of all use are not compared.
     const SHARE_MIN: f64 = 0.01;
 
-    /// A shorter wait is not long, s.
+    /// Shorter waits do not count as long, s.
     const LONG_S: f64 = 60.0;
 
-    /// Users with a bar.
+    /// The largest number of users with a bar.
     const BARS_MAX: usize = 12;
 
-    /// Two shares are of one comparison if they add up to the whole within this.
+    /// Two shares may be the two sides of one comparison if they add up to the whole within this.
     const SIDES: f64 = 0.02;
 
-    /// From this part of the others' jobs on, a user waited longer than others.
+    /// A user waited longer than others if at least this part of the others' similar jobs waited
+    /// less.
     const LONGER: f64 = 0.75;
 
-    /// Those in the results of a report.
+    /// The waits from the results of a report.
     pub(super) fn of(results: &[Stored]) -> Self {
         let load = results.iter().find(|result| result.name == load::KIND.name);
         let Some((load, answer)) = load.and_then(|load| Some((load, load.found::<LoadAnswer>()?)))
@@ -163,8 +166,8 @@ impl Waits {
         self.users.is_empty()
     }
 
-    /// The number of jobs of a user, their median wait, the part of others' jobs that waited less, and
-    /// their median bounded slowdown.
+    /// The cells of a user: the number of jobs, their median wait, the part of the others' jobs
+    /// that waited less, and their median bounded slowdown.
     pub(super) fn cells(&self, user: &str) -> [Cell; 4] {
         let own = self.users.get(user);
         let jobs = own.map_or_else(|| Cell::name(""), |own| Cell::of(&own.jobs.to_string()));
@@ -175,7 +178,7 @@ impl Waits {
         [jobs, wait, Cell::share(&longer), Cell::rounded(slowdown)]
     }
 
-    /// The same with their names, for the page of a user.
+    /// The same facts with their names, for the page of a user.
     pub(super) fn facts(&self, user: &str) -> Vec<(&str, String)> {
         let [jobs, median, less, _] = self.header.each_ref().map(String::as_str);
         let Some(own) = self.users.get(user) else { return Vec::new() };
@@ -184,8 +187,9 @@ impl Waits {
         std::iter::once((jobs, grouped(own.jobs))).chain(wait).chain(longer).collect()
     }
 
-    /// Whether the jobs of users who got more were slowed down more, as fair share intends: the rank
-    /// correlation of use and median bounded slowdown; empty for a few users, or if all have the same.
+    /// Whether jobs of users who got more were slowed down more, as fair share intends. It gives
+    /// the rank correlation of use and median bounded slowdown. Empty for few users, or if all have
+    /// the same slowdown.
     pub(super) fn beside_use(&self, users: &[UserUsage], noun: &str) -> String {
         let known = users.iter().filter_map(|user| {
             let own = self.users.get(&user.user).filter(|own| Self::JOBS_MIN <= own.jobs_ended)?;
@@ -210,7 +214,7 @@ impl Waits {
                 of others"
             }
         };
-        // Without a minus before zero.
+        // Adding 0 removes the minus sign of a zero.
         let shown = (correlation * 100.0).round() / 100.0 + 0.0;
         let said = format!(
             "Over the {} with {} jobs or more that ended, the rank correlation of their {noun} and the median \
@@ -221,9 +225,9 @@ impl Waits {
         format!("<p>{}</p>\n", escape(&said))
     }
 
-    /// Whether some users waited longer than others with jobs of the same kind, who waited longest and
-    /// shortest of those with enough use and jobs, and whose the waiting was; without such jobs, the medians
-    /// of all jobs.
+    /// Whether some users waited longer than others with similar jobs. Of those with enough use and
+    /// jobs, it names the users who waited longest and shortest; it also says whose tasks waited.
+    /// If there are no such jobs, the medians of all jobs are compared.
     pub(super) fn said(&self, users: &[UserUsage], (noun, queue): (&str, &str)) -> String {
         let known = self.known(users);
         let knows_alike = self.users.values().any(|own| own.jobs_compared.is_some());
@@ -247,7 +251,7 @@ impl Waits {
         )
     }
 
-    /// The users with enough use, and their shares of it.
+    /// The users with enough use, each with its share.
     fn known(&self, users: &[UserUsage]) -> Vec<(&OfUser, f64)> {
         let known = users.iter().filter_map(|user| {
             let share = user.share.filter(|share| Self::SHARE_MIN <= *share)?;
@@ -256,7 +260,7 @@ impl Waits {
         known.collect()
     }
 
-    /// Those whose jobs are compared with like jobs of others, from the one that waited longest on.
+    /// The users whose jobs are compared with similar jobs of others, the longest waits first.
     fn compared<'a>(known: &[(&'a OfUser, f64)]) -> Vec<Compared<'a>> {
         let compared = known.iter().filter_map(|&(own, share)| Some((own.longer()?, own, share)));
         let mut compared: Vec<Compared<'_>> = compared.collect();
@@ -264,8 +268,8 @@ impl Waits {
         compared
     }
 
-    /// The part of others' like jobs that waited less, a bar for each user; `None` for fewer than two
-    /// users.
+    /// A bar for each user with the part of the others' similar jobs that waited less. `None` for
+    /// fewer than two users.
     pub(super) fn chart(&self, users: &[UserUsage]) -> Option<Chart> {
         let compared = Self::compared(&self.known(users));
         let bar = |(longer, own, share): &Compared<'_>| {
@@ -277,7 +281,7 @@ impl Waits {
                 value: 100.0 * longer,
                 note: format!("{}{wait}, {} of the use", percent(*longer), percent(*share)),
                 tone: Tone::Blue,
-                // What is above an even share stands out, so that 50 % is seen.
+                // The part above an even share has another colour, so that 50 % is visible.
                 part: Some((100.0 * (longer - EVEN), Tone::Orange)).filter(|part| 0.0 < part.0),
             }
         };
@@ -294,7 +298,8 @@ impl Waits {
         })
     }
 
-    /// The comparison with like jobs of others; `None` if fewer than two users have enough of them.
+    /// The comparison with similar jobs of others. `None` if fewer than two users have enough such
+    /// jobs.
     fn of_alike(
         &self,
         known: &[(&OfUser, f64)],
@@ -304,7 +309,7 @@ impl Waits {
         let compared = Self::compared(known);
         let first = compared.first()?;
         let is_late = |of: &&Compared<'_>| Self::LONGER <= of.0 && of.1.waits_long();
-        // Of those who waited longer than others, the one with most use.
+        // Of the users who waited longer than others, the one with most use is chosen.
         let late = compared.iter().filter(is_late);
         let late = late.max_by(|one, other| one.2.total_cmp(&other.2));
         let verdict = match late {
@@ -317,7 +322,7 @@ impl Waits {
             None => self.none_long(noun),
         };
         let longest = late.unwrap_or(first);
-        // Another user may have waited still longer, with less use.
+        // Another user with less use may have waited even longer.
         let extreme = compared.iter().find(is_late).filter(|of| of.1.user != longest.1.user);
         let shortest = compared.iter().rfind(|of| of.1.user != longest.1.user)?;
         let extreme = extreme.filter(|of| of.1.user != shortest.1.user);
@@ -356,7 +361,7 @@ impl Waits {
         Some((verdict, said))
     }
 
-    /// How many jobs of a user are compared, and how long its jobs waited.
+    /// How many jobs of a user are compared, and the median wait of all jobs of the user.
     fn counts(&self, own: &OfUser) -> String {
         let compared = own.jobs_compared.unwrap_or(0);
         let median = own.wait_s_median.map_or_else(|| "unknown".to_owned(), lasting);
@@ -374,7 +379,8 @@ impl Waits {
         }
     }
 
-    /// That no user waited long for the typical job, and how many tasks waited all the same.
+    /// A sentence that no user has a long median wait. It also says how many tasks waited
+    /// nevertheless.
     fn none_long(&self, noun: &str) -> String {
         let queue = self.waiting.range().map_or_else(String::new, |range| format!(", but {range}"));
         format!(
@@ -385,7 +391,8 @@ impl Waits {
         )
     }
 
-    /// Whose jobs waited longest and shortest in the median; `None` if all waited equally long.
+    /// The users whose jobs waited longest and shortest in the median; `None` if all waited equally
+    /// long.
     fn of_medians(
         &self,
         known: &[(&OfUser, f64)],
@@ -495,7 +502,7 @@ mod tests {
         }
     }
 
-    /// c has too few jobs, d too little use.
+    /// User c has too few jobs, d too little use.
     fn rows(first: (f64, f64)) -> Vec<OfUser> {
         vec![
             alike("a", 20, first.0, first.1),
@@ -549,14 +556,14 @@ mod tests {
             by_size.contains("<li>Similar jobs are of about the same size (such as 5 to 16 tasks or processors, or 17 to 64), and 50 %"),
             "{by_size}"
         );
-        // b waited longer still; a has more use.
+        // User b waited even longer; a has more use.
         let mut late = rows((7200.0, 0.75));
         late[1] = alike("b", 10, 7200.0, 0.9);
         let both = Waits::from_rows(late, true, None).said(&users, NOUNS).replace("&nbsp;", " ");
         let a = both.find("job of a waited longer than 75.0 %").expect(&both);
         let b = both.find("job of b waited longer than 90.0 %").expect(&both);
         assert!(a < b, "{both}");
-        // Jobs are known for longer than tasks.
+        // Jobs are known for a longer time than tasks.
         let known_for = Some(["29 d", "25.2 h"].map(str::to_owned));
         let longer = Waits::from_rows(rows((7200.0, 0.75)), true, known_for);
         let said = longer.said(&users, NOUNS).replace("&nbsp;", " ");
@@ -568,7 +575,7 @@ mod tests {
         );
         assert_eq!(longer.header().next(), Some("jobs submitted in 29 d"));
         assert!(matches!(longer.chart(&users), Some(Chart::Bars(own)) if own.bars.len() == 2));
-        // Only one of them: the medians of all jobs.
+        // Only one user has enough similar jobs: the medians of all jobs are compared.
         let only = Waits::from_rows(rows((7200.0, 0.75)), true, None)
             .said(&users[..1], NOUNS)
             .replace("&nbsp;", " ");

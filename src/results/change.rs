@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::digits::number_in;
 
-/// The name of what differs, its value before, and its value after.
+/// The name of the different item, its value before, and its value after.
 pub type Difference = (String, String, String);
 
 /// What changed in one result.
@@ -14,17 +14,17 @@ pub struct ResultChange {
     pub name: String,
     /// Whether it is in both sets or in one.
     pub side: Side,
-    /// Program, source and settings that differ: what, before, after.
+    /// Settings that differ, including program and source: name, before, after.
     pub settings: Vec<Difference>,
-    /// Differences in the data behind the two: files, span, rows and remarks.
+    /// Differences in the data behind the two results: files, span, rows and remarks.
     pub data: Vec<Difference>,
-    /// Tables that both have.
+    /// The tables that both results have.
     pub tables: Vec<TableChange>,
-    /// Tables that are not compared, and why.
+    /// The tables that are not compared, each with the reason.
     pub not_compared: Vec<(String, String)>,
 }
 
-/// What stands for the tables of a result, if none is compared for the same reason.
+/// The name that stands for all tables of a result, if none is compared for the same reason.
 pub const ALL_TABLES: &str = "all tables";
 
 /// The sets that a result is in.
@@ -44,17 +44,17 @@ pub enum Side {
 pub struct TableChange {
     /// The file.
     pub file: String,
-    /// The columns that pair rows; empty if rows repeat, so that equal rows are counted.
+    /// The columns by which rows are paired. Empty if rows repeat; equal rows are then counted.
     pub key: Vec<String>,
-    /// Rows that are in both.
+    /// The number of rows that are in both.
     pub rows: usize,
-    /// Those of them with a change.
+    /// The number of these rows with a change.
     pub changed_rows: usize,
-    /// Keys of rows in the first only.
+    /// Keys of rows that only the first table has.
     pub only_first: Vec<Vec<String>>,
-    /// Keys of rows in the second only.
+    /// Keys of rows that only the second table has.
     pub only_second: Vec<Vec<String>>,
-    /// Columns in one only.
+    /// Columns that only one table has.
     pub columns: Vec<String>,
     /// The two units, if they differ: numbers in these units are not compared.
     pub units: Option<(String, String)>,
@@ -75,16 +75,16 @@ pub struct CellChange {
     pub first: String,
     /// After.
     pub second: String,
-    /// The unit that the row names, if it is the same in both, and of the CPU times and statistics of
-    /// the row, not of its counts.
+    /// The unit that the row names, if it is the same in both. It is the unit of the CPU times and
+    /// statistics of the row, not of its counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row_unit: Option<String>,
     /// The difference, if both are numbers.
     pub change: Option<f64>,
-    /// The difference over the first value, if that is not 0.
+    /// The difference divided by the first value, if that is not 0.
     pub relative: Option<f64>,
-    /// The difference over the largest number of the column; for a column of shares, the difference
-    /// itself.
+    /// The difference divided by the largest number of the column; in a column of shares, the
+    /// difference itself.
     pub of_column: Option<f64>,
 }
 
@@ -94,7 +94,7 @@ impl CellChange {
         is_share(&self.column)
     }
 
-    /// Whether it counts or adds up something, so that it grows with the log.
+    /// Whether the number counts or adds up something, so that it grows with the log.
     fn is_of_size(&self) -> bool {
         let mut words = self.column.split('_');
         let is_rate = self.column.contains("_per_");
@@ -123,10 +123,11 @@ const OF_SIZE: [&str; 16] = [
 ];
 
 impl TableChange {
-    /// The largest change, measured against the largest number of its column: from 5 to 1,000 jobs
-    /// is a small change in a column of millions. Of counts and sums, only what differs from
-    /// `growth` counts, the change of the log: in one of half the jobs, each is half. The edges of
-    /// intervals and instants say less than other values, and a variance, whose unit is a square, least.
+    /// The largest change, compared with the largest number of its column: a change from 5 to 1,000
+    /// jobs is small in a column of millions. For counts and sums, only the difference from
+    /// `growth` (the relative change of the log) matters: in a log with half of the jobs, each of
+    /// them halves. The edges of intervals and instants say less than other values. A variance,
+    /// whose unit is a square, says least.
     pub fn largest(&self, growth: f64) -> Option<&CellChange> {
         let size = |cell: &&CellChange| match cell.column.as_str() {
             "variance" => f64::NEG_INFINITY,
@@ -141,7 +142,7 @@ impl TableChange {
         self.cells.iter().rev().max_by(|one, other| size(one).total_cmp(&size(other)))
     }
 
-    /// Whether both tables have rows and none is in both, so that no value is compared.
+    /// Whether both tables have rows but none in common, so that no value is compared.
     pub fn has_no_pairs(&self) -> bool {
         self.rows == 0 && !self.only_first.is_empty() && !self.only_second.is_empty()
     }
@@ -156,14 +157,14 @@ impl TableChange {
     }
 }
 
-/// Whether a column is an edge of an interval, or an instant: other values say more.
+/// Whether a column is an edge of an interval or an instant: other values say more.
 fn says_little(column: &str) -> bool {
     let is_edge = column.split('_').any(|word| word == "low" || word == "high");
     is_edge || column.starts_with("first_use") || column.starts_with("last_use")
 }
 
-/// About the relative change of the number of jobs: that of the outcomes whose count changed; 0 if it is
-/// not known, or if more jobs are in an outcome that has not changed.
+/// An estimate of the relative change of the number of jobs: that of the outcomes with a changed
+/// count. 0 if it is unknown, or if an outcome without a change has more jobs.
 pub fn growth(changes: &[ResultChange]) -> f64 {
     let outcomes = changes.iter().filter(|change| change.name == JOBS).flat_map(|own| &own.tables);
     let counts = outcomes.flat_map(|table| &table.cells).filter(|cell| cell.column == "count");
@@ -173,7 +174,7 @@ pub fn growth(changes: &[ResultChange]) -> f64 {
         (first, more) = (first + own, more + change);
         most = most.max(cell.of_column.map_or(0.0, |of| if of == 0.0 { 0.0 } else { change / of }));
     }
-    // A row that has not changed is not among the cells: it may be the largest of its column.
+    // A row without a change is not among the cells, but may be the largest of its column.
     if first <= 0.0 || first.max(first + more) < most { 0.0 } else { more / first }
 }
 
@@ -231,7 +232,8 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: of a log that is a part of the other, what differs besides its size is named.
+        /// Promise: if one log is a part of the other, the named change is not only due to its
+        /// size.
         #[test]
         fn the_size_of_a_log_is_not_what_matters_most(
             counts in prop::collection::vec(1.0..1000.0_f64, 2..9),
@@ -261,7 +263,7 @@ mod tests {
         let halved = table(cells);
         assert_eq!(halved.largest(-0.5).unwrap().first, "200");
         assert_eq!(halved.largest(0.0).unwrap().first, "1000");
-        // What is lost halves with the log, and a rate does not.
+        // The lost amount halves with the log; a rate does not.
         let cells = vec![
             cell("net_cpu", [-100.0, -50.0], 100.0),
             cell("jobs_per_hour", [100.0, 101.0], 101.0),

@@ -1,7 +1,7 @@
 //! Chooses the results of some folders that are shown together.
 //!
-//! In: folders. Out: results of one analysis, or of none, and the names of the others. Numbers of
-//! two analyses follow from different definitions, so they are never shown together.
+//! In: folders. Out: results of one analysis, or of none, and the names of the others. Two analyses
+//! use different definitions, so their numbers are never shown together.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,8 +12,8 @@ use serde::Deserialize;
 use super::ResultError;
 use super::stored::{Limits, Stored};
 
-/// The file with the steps of an analysis, and the checksum of the analysis that was begun last in
-/// its folder.
+/// The file with the steps of an analysis, and with the checksum of the last analysis that was
+/// begun in its folder.
 pub const ANALYSIS_STEPS: &str = "steps.json";
 
 /// Results that are shown together.
@@ -28,9 +28,9 @@ pub struct Chosen {
 /// A result that is not shown.
 #[derive(Debug)]
 pub struct LeftOut {
-    /// Its JSON file.
+    /// The JSON file of the result.
     pub path: PathBuf,
-    /// Whether it is of another analysis (true) or of no analysis (false).
+    /// Whether the result belongs to another analysis (true) or to no analysis (false).
     pub has_analysis: bool,
 }
 
@@ -38,8 +38,8 @@ pub struct LeftOut {
 /// only the results of that analysis are chosen.
 ///
 /// # Errors
-/// A folder cannot be read or holds no result; it holds results of several analyses, and the one
-/// that was begun last is not among them; the folders are of different analyses; two results have
+/// A folder cannot be read or holds no result; it holds results of several analyses, and the last
+/// one that was begun is not among them; the folders are of different analyses; two results have
 /// the same name; a result is not one of this program, or it was cut off or changed.
 pub fn read_all(folders: &[PathBuf], limits: Limits) -> Result<Chosen, ResultError> {
     let mut chosen = Chosen { results: Vec::new(), left_out: Vec::new() };
@@ -100,7 +100,7 @@ pub fn read_analysis(
     Ok(results)
 }
 
-/// The part of [`ANALYSIS_STEPS`] about the analysis that was begun last.
+/// The part of [`ANALYSIS_STEPS`] about the last analysis that was begun.
 #[derive(Deserialize)]
 struct BegunLast {
     analysis_sha256: String,

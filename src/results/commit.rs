@@ -1,9 +1,10 @@
-//! Moves the files of an answer to their places in the folder of `--out`: all of them or none.
+//! Moves the files of an answer to their places in the folder of `--out`: either all of them or
+//! none.
 //!
-//! In: complete files in the work folder. Out: the same files in their places, and the replaced
-//! files of the earlier answer removed. The JSON, which names the files, is moved last. A list of
-//! these steps is written first: after a kill, the next run that writes into the folder completes
-//! them. A file that no result in the folder names is never overwritten or removed.
+//! In: complete files in the work folder. Out: the same files in their places; the replaced files
+//! of the earlier answer are removed. The JSON names the files and is moved last. A list of these
+//! steps is written first: after a kill, the next run that writes into the folder completes them. A
+//! file that no result in the folder names is never overwritten or removed.
 //!
 //! ```text
 //!  out/.jobfate-work/sweep.csv ...  ─► synced ─► .jobfate-work/commit
@@ -23,8 +24,8 @@ use crate::facts::query::{FACTS, is_fact};
 use crate::faults::{Context, Hindered, Result, Usage};
 use crate::files;
 
-/// The work folder, in which files are written. The next run completes or removes what a killed run
-/// has left there.
+/// The folder in which files are written. If a run was killed, the next run completes or removes
+/// the files in it.
 pub(super) const WORK: &str = ".jobfate-work";
 
 /// The file in the work folder that lists the steps of a commit.
@@ -33,7 +34,8 @@ const LIST: &str = "commit";
 /// The steps that move the files of an answer to their places.
 #[derive(Debug, Serialize, Deserialize)]
 struct Commit {
-    /// JSON files of other answers in the place of this one's JSON, with their new names.
+    /// JSON files of other answers that are in the place of this answer's JSON, with their new
+    /// names.
     rename: Vec<(ResultFile, String)>,
     /// Files that are moved from the work folder.
     place: Vec<String>,
@@ -71,7 +73,7 @@ pub(super) fn give_places(
                 commit.remove.push(own(&old.json)?);
             }
         } else if old.json == json {
-            // The answer of another command keeps its files; its JSON gets its own name.
+            // The answer of another command keeps its files; its JSON is renamed after its answer.
             let own_name = old.own_json();
             check_names(folder, &old.name, &earlier, [own_name.as_str()].into_iter())?;
             commit.rename.push((own(json)?, own_name));
@@ -126,7 +128,7 @@ impl Commit {
             give_place(folder, file)?;
         }
         for old in &self.remove {
-            // A file that someone has changed is kept.
+            // A file that was changed by someone is kept.
             if is_unchanged(old, folder)? {
                 let path = folder.join(&old.file);
                 fs::remove_file(&path)
@@ -148,7 +150,7 @@ fn give_place(folder: &Path, file: &str) -> Result<()> {
     let parent = path.parent().unwrap_or(folder);
     fs::create_dir_all(parent).with_context(|| could_not_write(parent))?;
     match fs::rename(folder.join(WORK).join(file), &path) {
-        // It is in its place already.
+        // The file is already in its place.
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.exists() => Ok(()),
         renamed => renamed.with_context(|| could_not_write(&path)),
     }
@@ -176,7 +178,7 @@ fn could_not_read(folder: &Path, file: &str) -> String {
 
 /// An answer that a folder holds.
 pub(super) struct Earlier {
-    /// Its JSON, without the folder.
+    /// The JSON file of the answer, without the folder.
     json: String,
     name: String,
     files: Vec<ResultFile>,
@@ -202,7 +204,7 @@ impl Earlier {
         Ok(all)
     }
 
-    /// The JSON file with the name of the answer.
+    /// The name of the answer's JSON file if it is named after the answer.
     fn own_json(&self) -> String {
         format!("{}.json", self.name)
     }
@@ -217,7 +219,7 @@ fn is_replaced(old: &str, new: &str) -> bool {
     old == new || (new == FACTS && is_fact(old))
 }
 
-/// Refuses to replace files of an earlier answer that someone has changed since they were written.
+/// Refuses to replace files of an earlier answer that were changed after they were written.
 pub(super) fn check_unchanged(folder: &Path, name: &str, earlier: &[Earlier]) -> Result<()> {
     for file in earlier.iter().filter(|old| is_replaced(&old.name, name)).flat_map(|old| &old.files)
     {
@@ -233,8 +235,9 @@ pub(super) fn check_unchanged(folder: &Path, name: &str, earlier: &[Earlier]) ->
     Ok(())
 }
 
-/// Refuses names that other files of the folder have. Allowed are the names of this answer's
-/// earlier files, which are replaced, and of the JSON of another command, which gets another name.
+/// Refuses names that other files of the folder have. Two kinds of names are allowed: those of this
+/// answer's earlier files, which are replaced, and that of the JSON of another command, which is
+/// renamed.
 pub(super) fn check_names<'a>(
     folder: &Path,
     name: &str,

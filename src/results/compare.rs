@@ -41,7 +41,7 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     for ((key, one), (_, other)) in compared(first).into_iter().zip(compared(second)) {
         differences(key, &one, &other, &mut differing);
     }
-    // A checksum means nothing to a reader.
+    // A checksum has no meaning for a reader.
     differing.retain(|(path, ..)| !path.ends_with(".sha256"));
     let (settings, data) = differing.into_iter().partition(|(path, ..)| is_choice(path));
     let (tables, not_compared) = match other_rows(first, second) {
@@ -52,7 +52,8 @@ fn compare_results(first: &Stored, second: &Stored) -> ResultChange {
     ResultChange { name, side: Side::Both, settings, data, tables, not_compared }
 }
 
-/// The changes of the tables of two results, and the tables that are not compared, each with the reason.
+/// The changes of the tables of two results. Then the tables that are not compared, each with the
+/// reason.
 fn of_tables(first: &Stored, second: &Stored) -> (Vec<TableChange>, Vec<(String, String)>) {
     let mut not_compared: Vec<(String, String)> = Vec::new();
     let mut tables = Vec::new();
@@ -96,7 +97,7 @@ fn compared(result: &Stored) -> [(&'static str, Value); 4] {
     ]
 }
 
-/// Collects the paths at which two values differ, as deep as both have the same form.
+/// Collects the paths at which two values differ. It goes down as long as both have the same form.
 fn differences(
     path: &str,
     first: &Value,
@@ -131,8 +132,9 @@ fn differences(
     }
 }
 
-/// Whether a difference is a choice of the user. Differences of the data are not: the tables that
-/// were read, names of lakes, ends of windows, the number of intervals, and paths of files.
+/// Whether a difference is a choice of the user. Differences of the data are not choices: the
+/// tables that were read, names of lakes, ends of windows, the number of intervals, and paths of
+/// files.
 fn is_choice(path: &str) -> bool {
     let mut parts = path.split('.');
     match (parts.next(), parts.next(), path.rsplit('.').next().unwrap_or(path)) {
@@ -147,10 +149,11 @@ fn is_choice(path: &str) -> bool {
 /// Settings that name a file.
 const FILES: [&str; 3] = ["accounts", "index_file", "slurm_conf"];
 
-/// Settings that decide what a row is about.
+/// Settings that decide what a row describes.
 const QUESTIONS: [&str; 3] = ["by", "group_by", "interval_s"];
 
-/// Why rows of two results of one name cannot be paired: they stand for different things.
+/// The reason why rows of two results with the same name cannot be paired: they describe different
+/// things.
 fn other_rows(first: &Stored, second: &Stored) -> Option<String> {
     let word = |question: &str, value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -211,12 +214,12 @@ fn place_of(table: &Table, column: &str) -> usize {
     table.header.iter().position(|name| name == column).expect("a column of both tables")
 }
 
-/// The cells of a row in some columns.
+/// The cells of a row in these columns.
 fn cells_of(table: &Table, row: Row, columns: &[&str]) -> Vec<String> {
     columns.iter().map(|column| row[place_of(table, column)].clone()).collect()
 }
 
-/// The fewest first columns of a table that identify all its rows; `None` if rows repeat.
+/// The smallest number of first columns that identify all rows of a table; `None` if rows repeat.
 fn own_key(table: &Table) -> Option<Vec<&str>> {
     (1..=table.header.len()).find_map(|count| {
         let mut seen = BTreeSet::new();
@@ -225,8 +228,8 @@ fn own_key(table: &Table) -> Option<Vec<&str>> {
     })
 }
 
-/// The key of tables about the same outcomes by different definitions, such as `--classes sequence`
-/// and `terminal`, of which only one has sequences.
+/// The key of tables about the same outcomes by different definitions, of which only one has
+/// sequences. An example is `--classes sequence` and `terminal`.
 const OUTCOME: [&str; 1] = ["outcome"];
 
 /// Whether a key identifies the rows of both tables, and at least one row is in both.
@@ -240,8 +243,8 @@ fn has_pairs(first: &Table, second: &Table, key: &[&str]) -> bool {
     is_key && !ours.is_disjoint(&theirs)
 }
 
-/// Columns that name a row only together, such as an account within a month: a table with one account
-/// for each month is still one of both.
+/// Columns that identify a row only together, such as an account within a month. They are used
+/// together even if a table has only one account in each month.
 const TOGETHER: [[&str; 2]; 6] = [
     ["month", "account"],
     ["queue", "size"],
@@ -251,7 +254,7 @@ const TOGETHER: [[&str; 2]; 6] = [
     ["cpu_capacity", "memory_capacity"],
 ];
 
-/// A key with the columns that belong to its last one.
+/// A key, extended by the columns that belong to its last column.
 fn widened<'a>(mut key: Vec<&'a str>, tables: [&Table; 2]) -> Vec<&'a str> {
     let next = |last: &str| TOGETHER.into_iter().find(|[first, _]| *first == last);
     while let Some([_, more]) = key.last().and_then(|last| next(last)) {
@@ -264,8 +267,8 @@ fn widened<'a>(mut key: Vec<&'a str>, tables: [&Table; 2]) -> Vec<&'a str> {
     key
 }
 
-/// The columns by which rows of two tables are paired: those that either table needs. `None` if
-/// rows repeat; an error if the two tables need different columns.
+/// The columns by which rows of two tables are paired: the longer one of the two keys. `None` if
+/// rows repeat. An error if the two tables need different columns.
 fn key_of<'a>(first: &'a Table, second: &'a Table) -> Result<Option<Vec<&'a str>>, String> {
     let is_in = |table: &Table, name: &str| table.header.iter().any(|column| column == name);
     match (own_key(first), own_key(second)) {
@@ -284,9 +287,9 @@ fn key_of<'a>(first: &'a Table, second: &'a Table) -> Result<Option<Vec<&'a str>
     }
 }
 
-/// The rows of two tables by month that can be compared. If the tables have other months, the first and
-/// the last month of each may be whole in one of them and cut in the other: they are left out. If each is
-/// of a single month, these are compared.
+/// The rows of two tables by month that can be compared. If the tables have different months, the
+/// first and the last month of each are left out, because a month may be whole in one table and cut
+/// in the other. If each table has only one month with jobs, these months are compared.
 ///
 /// # Errors
 /// No common month is left.
@@ -319,9 +322,9 @@ fn of_common_months(tables: [&Table; 2]) -> Result<Option<[Table; 2]>, String> {
     Ok(Some(tables.map(kept)))
 }
 
-/// The rows of the only month with jobs in each of two tables, such as the reports of two months: a job
-/// may have begun in an earlier month, in which none ended. Both months are named in each row; a log may
-/// cover only a part of one.
+/// The rows of the only month with jobs in each of two tables, such as the reports of two months. A
+/// table may also have an earlier month, in which a job began but none ended. Each row names both
+/// months. A log may cover only a part of its month.
 fn of_single_months(tables: [&Table; 2]) -> Option<[Table; 2]> {
     let only = |table: &Table| -> Option<String> {
         let jobs = table.header.iter().position(|name| name == "jobs");
@@ -398,7 +401,7 @@ fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
         let place = table.header.iter().position(|name| name == "unit")?;
         Some(row[place].clone())
     };
-    // With columns that name their unit, the others are not in that of the row.
+    // If columns name their unit, the other columns are not in the unit of the row.
     let names_own = first.header.iter().any(|name| name.ends_with("cpu_s"));
     let mut other_unit: BTreeSet<&str> = BTreeSet::new();
     change.only_second = theirs.keys().filter(|key| !ours.contains_key(*key)).cloned().collect();
@@ -415,8 +418,8 @@ fn pair(first: &Table, second: &Table, key: &[&str], change: &mut TableChange) {
         if change.units.is_none() {
             change.units.clone_from(&own);
         }
-        // A column `unit` gives the unit of each row; without it, the unit is that of the whole
-        // result.
+        // A column `unit` gives the unit of each row. Without this column, the unit is that of the
+        // whole result.
         let is_other = own.is_some() || (change.units.is_some() && unit(row, first).is_none());
         let before = change.cells.len();
         for &column in &columns {
@@ -450,13 +453,13 @@ fn weigh(first: &Table, second: &Table, cells: &mut [CellChange]) {
             }
             numbers(first, &cell.column).max(numbers(second, &cell.column))
         });
-        // `largest` is not 0: of two numbers that differ, one is not 0.
+        // `largest` is not 0: if two numbers differ, at least one is not 0.
         cell.of_column = cell.change.map(|change| change / largest);
     }
 }
 
-/// Counts the rows that two tables have in common, for tables whose rows repeat: a row cannot be
-/// paired with a single row of the other table.
+/// Counts the rows that two tables have in common. It is used for tables with repeated rows, which
+/// cannot be paired one to one.
 fn count(first: &Table, second: &Table, change: &mut TableChange) {
     let mut theirs: BTreeMap<Row, usize> = BTreeMap::new();
     for row in &second.rows {
@@ -510,7 +513,8 @@ mod tests {
     fn rows_are_paired_by_what_tells_them_apart() {
         let first = table("outcome,class,cpu,old", &["a,1,10,x", "a,2,20,x", "b,1,0,x"]);
         let second = table("class,outcome,cpu,new", &["1,a,15,y", "2,a,20,y", "3,c,1,y"]);
-        // In the second, the class alone identifies rows; the first needs both columns.
+        // In the second table, the class alone identifies rows; in the first, both columns are
+        // needed.
         let change = compared(&first, &second);
         assert_eq!(change.key, ["outcome", "class"]);
         assert_eq!((change.rows, change.changed_rows), (2, 1));
@@ -561,14 +565,14 @@ mod tests {
         assert_eq!(change.cells[0].key, ["2024-04 and 2024-05 (may be cut)", "bio"]);
         assert_eq!((change.cells[0].first.as_str(), change.cells[0].change), ("3", Some(2.0)));
         assert_eq!(change.only_first, [["2024-04 and 2024-05 (may be cut)", "chem"]]);
-        // Of five months and six, those in the middle are whole in both.
+        // If one table has five months and the other six, those in the middle are whole in both.
         let long = ["2024-01,chem,1", "2024-02,chem,1", "2024-03,chem,1", "2024-04,chem,9"];
         let first = table("month,account,jobs", &[&long[..], &whole[1..2]].concat());
         let second = table("month,account,jobs", &[&long[..3], &whole[..]].concat());
         let change = compared(&first, &second);
         assert_eq!((change.rows, change.changed_rows), (3, 1));
         assert!(change.only_first.is_empty() && change.only_second.is_empty());
-        // A kind of machine has a capacity.
+        // Each kind of machine has a capacity.
         let machines = |cpu| {
             let rows = ["true,,,1".to_owned(), format!("false,a,{cpu},1")];
             table("is_total,platform,cpu_capacity,machines", &rows.each_ref().map(String::as_str))
@@ -599,7 +603,7 @@ mod tests {
         let count = change.cells.iter().find(|cell| cell.column == "count").unwrap();
         assert_eq!((count.key.as_slice(), count.change), (&["finished".to_owned()][..], Some(1.0)));
         assert!(!change.has_no_pairs());
-        // An outcome in two rows is no key, and other keys have nothing in common.
+        // An outcome in two rows is not a key, and other keys have no rows in common.
         let twice = table("sequence,outcome,count", &["a,finished,5", "b,finished,2"]);
         let change = compared(&first, &twice);
         assert!(change.has_no_pairs() && change.cells.is_empty());
@@ -643,7 +647,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Every row is paired or in one table only, and paired rows have the same key.
+        /// Every row is either paired or in only one table, and paired rows have the same key.
         #[test]
         fn no_row_is_lost_or_paired_twice(
             ours in proptest::collection::vec((0..4_u8, 0..4_u8, 0..3_u8), 0..12),
@@ -712,7 +716,7 @@ mod tests {
         assert_eq!(largest.of_column, Some(-0.2));
         let share = change.cells.iter().find(|cell| cell.is_share()).unwrap();
         assert_eq!(share.of_column, share.change, "points, whatever else is in the column");
-        // A variance says least, however much it changed.
+        // A variance says least, even if it changed most.
         let of = |row: &str| table("outcome,variance,mean", &[row]);
         let change = compared(&of("a,1,100"), &of("a,900,101"));
         assert_eq!(change.largest(0.0).unwrap().column, "mean");

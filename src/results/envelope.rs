@@ -1,7 +1,7 @@
 //! The JSON of a result: its name, the origin of its numbers, and the answer.
 //!
-//! In: nothing. Out: the type that is written and read back. Each study has its own type of answer,
-//! which [`Envelope::read`] reads.
+//! In: nothing. Out: the type that is written and read back. The type of the answer depends on the
+//! study; [`Envelope::read`] reads it.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -14,12 +14,12 @@ use serde_json::Value;
 use super::files::ResultFile;
 use crate::lake::Gap;
 
-/// The JSON of a result. Fields that older results lack are empty.
+/// The JSON of a result. Fields that are missing in older results are empty.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Envelope {
     /// Name and version of the program that wrote it.
     pub program: String,
-    /// The version of this shape.
+    /// The version of the fields of this type.
     pub format_version: u32,
     /// What it answers: `account`, `sweep`, ...
     pub name: String,
@@ -29,7 +29,7 @@ pub struct Envelope {
     /// The kind of trace.
     #[serde(default)]
     pub source: Option<String>,
-    /// The tables that it was made from.
+    /// The tables from which the result was made.
     #[serde(default)]
     pub inputs: Vec<Input>,
     /// Definitions and choices that affect the numbers: the plan of the study.
@@ -44,18 +44,19 @@ pub struct Envelope {
     /// What was found.
     #[serde(default)]
     pub answer: Value,
-    /// The checksum of the analysis that it is part of; added when the rest has become text.
+    /// The checksum of the analysis to which the result belongs. It is added after all other fields
+    /// are written as text.
     #[serde(default, skip_serializing)]
     pub analysis_sha256: Option<String>,
-    /// The checksum of all text before it; added last.
+    /// The checksum of all text before it; it is added last.
     #[serde(default, skip_serializing)]
     pub checksum: Option<String>,
-    /// The answer as the type of its study, once it was read.
+    /// The answer as the type of its study, after it was read.
     #[serde(skip)]
     pub(crate) known: OnceLock<Option<Arc<dyn Any + Send + Sync>>>,
 }
 
-/// One table of the lake that an answer was made from.
+/// A table of the lake from which an answer was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Input {
@@ -65,7 +66,7 @@ pub struct Input {
     pub parts: String,
     /// Parts in the lake.
     pub part_count: Option<u64>,
-    /// The number of parts in all, if the names of parts give it.
+    /// The total number of parts, if the names of parts give it.
     pub parts_of: Option<u64>,
     /// Rows in the lake.
     pub rows: Option<u64>,
@@ -73,18 +74,18 @@ pub struct Input {
     pub start_s: Option<f64>,
     /// Last time of a row in the lake, s.
     pub end_s: Option<f64>,
-    /// What was assumed about its rows, and how often.
+    /// The assumptions about its rows, each with how often it was made.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub remarks: BTreeMap<String, u64>,
     /// SHA-256 over the SHA-256 sums of the raw parts, in the order of their numbers.
     pub sha256: String,
-    /// What is missing between the parts.
+    /// The gaps between the parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<Gap>,
 }
 
 impl Input {
-    /// Whether no part is missing, as far as the names of the parts show.
+    /// Whether no part is missing, as far as the names of the parts show this.
     pub(crate) fn is_whole(&self) -> bool {
         self.parts_of.zip(self.part_count).is_none_or(|(of, has)| of == has)
     }
@@ -101,21 +102,21 @@ pub struct Drawn {
     pub caption: String,
 }
 
-/// The settings that pages and sentences of every result need.
+/// Settings that pages and sentences about every result need.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Measures {
-    /// What CPU time means.
+    /// The definition of CPU time.
     #[serde(deserialize_with = "if_it_reads")]
     pub cpu: Option<String>,
-    /// What memory means.
+    /// The definition of memory.
     #[serde(deserialize_with = "if_it_reads")]
     pub memory: Option<String>,
 }
 
 impl Envelope {
-    /// The answer as the type of its study; it is read once. `None` if the study was left out, or
-    /// if the answer has another shape.
+    /// The answer as the type of its study; it is read only once. `None` if the study was left out,
+    /// or if the answer has another shape.
     pub fn found<T: DeserializeOwned + Send + Sync + 'static>(&self) -> Option<&T> {
         let read = || -> Option<Arc<dyn Any + Send + Sync>> { Some(Arc::new(self.read::<T>()?)) };
         let known = self.known.get_or_init(read).as_ref()?.downcast_ref();
@@ -138,17 +139,17 @@ impl Envelope {
         Nothing::deserialize(&self.answer).ok()?.nothing
     }
 
-    /// Reads the settings as any type that covers a part of them; its defaults if they have another
-    /// shape.
+    /// Reads the settings as any type that covers a part of them. If they have another shape, the
+    /// type's defaults are returned.
     pub fn chosen<T: DeserializeOwned + Default>(&self) -> T {
         T::deserialize(&self.settings).unwrap_or_default()
     }
 }
 
-/// The key of the sentence that gives the reason why a study has no answer for this trace.
+/// The key of the sentence that says why a study has no answer for this trace.
 pub const NOTHING: &str = "nothing";
 
-/// Whether an answer has only the reason why there is none.
+/// Whether an answer consists only of the reason why there is none.
 pub(super) fn is_left_out(answer: &Value) -> bool {
     answer.as_object().is_some_and(|keys| keys.len() == 1 && keys.contains_key(NOTHING))
 }
@@ -165,7 +166,7 @@ where
     Ok(T::deserialize(Value::deserialize(source)?).ok())
 }
 
-/// Reads an answer as this type and writes it again, to check that nothing is lost.
+/// Reads an answer as this type and writes it again. The caller can check that nothing was lost.
 ///
 /// # Errors
 /// The value is not an answer of this type.
@@ -173,10 +174,10 @@ pub fn again<T: Serialize + DeserializeOwned>(answer: &Value) -> serde_json::Res
     serde_json::to_value(T::deserialize(answer)?)
 }
 
-/// Reads a key that is present, so that a null differs from a missing key.
+/// Reads a key that is present, so that null and a missing key can be distinguished.
 ///
 /// # Errors
-/// It has a value of another type.
+/// The key has a value of another type.
 pub fn there<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     source: D,
 ) -> Result<Option<T>, D::Error> {

@@ -1,6 +1,6 @@
 //! The files that the JSON of a result names, with size and checksum.
 //!
-//! In: files below a folder. Out: whether each is still the one that was written.
+//! In: files below a folder. Out: whether each file is still as it was written.
 
 use std::fs;
 use std::io;
@@ -22,20 +22,20 @@ pub struct ResultFile {
 }
 
 impl ResultFile {
-    /// The file `file` below a folder, as it is now.
+    /// The file `file` below a folder, with its current size and checksum.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The file cannot be read.
     pub fn of(folder: &Path, file: &str) -> io::Result<Self> {
         let path = folder.join(file);
         let bytes = fs::metadata(&path)?.len();
         Ok(Self { file: file.to_owned(), bytes, crc32: files::crc32_of(&path)? })
     }
 
-    /// Whether the file of this name below a folder is still this one.
+    /// Whether the file of this name below a folder is unchanged.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The file cannot be read.
     pub fn is_in(&self, folder: &Path) -> io::Result<bool> {
         let path = folder.join(&self.file);
         let about = fs::metadata(&path)?;

@@ -1,8 +1,8 @@
 //! Record batches as CSV, JSON rows and Parquet.
 //!
 //! In: a batch of whole numbers, quantities, names and yes/no. Out: bytes. A missing cell is empty
-//! in CSV and null in JSON. Quantities are written with all their digits. Parquet also records what
-//! made the table, and what its columns mean.
+//! in CSV and null in JSON. Quantities are written with all their digits. Parquet also records how
+//! the table was made, and what its columns mean.
 
 use std::io::Write;
 
@@ -21,7 +21,7 @@ use super::frame::{MEANING, UNIT, noted};
 use crate::cells::guarded;
 use crate::faults::{Context, Result};
 
-/// What made a table: names and values, such as `command` and its words.
+/// How a table was made: names and values, such as `command` and its words.
 pub type Made = [(&'static str, Value)];
 
 /// The rows as JSON objects.
@@ -93,7 +93,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Writes a value with the digits that it has in JSON.
+    /// Writes a value with the same digits as in JSON.
     fn write(&self, row: usize, to: &mut Vec<u8>) -> Result<()> {
         match self {
             Self::Names(names) => to.extend(guarded(names.value(row)).as_bytes()),
@@ -106,7 +106,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Writes a quantity with all its digits; nothing for one that is not finite.
+/// Writes a quantity with all its digits; a quantity that is not finite is left empty.
 fn quantity(number: f64, to: &mut Vec<u8>) -> Result<()> {
     if number.is_finite() {
         serde_json::to_writer(to, &number)?;
@@ -114,7 +114,7 @@ fn quantity(number: f64, to: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The number of 64 bits with the shortest digits of that of 32 bits: 0.2493, not
+/// A 64-bit number with the same shortest digits as a 32-bit number: 0.2493, not
 /// 0.2493000030517578.
 fn as_written(number: f32) -> f64 {
     number.to_string().parse().expect("digits of a number")
@@ -127,9 +127,9 @@ pub fn parquet(batch: &RecordBatch, made: &Made) -> Result<Vec<u8>> {
     writer.into_inner().context("could not write Parquet")
 }
 
-/// A writer of tables of one shape. What made them is in the metadata of the file, under keys
-/// that begin with `jobfate.`; `jobfate.columns` holds the units and meanings of all columns, which
-/// are in the metadata of each Arrow field as well.
+/// A writer for tables of one shape. How they were made is in the metadata of the file, under keys
+/// that begin with `jobfate.`. The units and meanings of all columns are in `jobfate.columns`, and
+/// in the metadata of each Arrow field.
 pub(crate) fn parquet_writer<W: Write + Send>(
     to: W,
     schema: SchemaRef,

@@ -1,9 +1,9 @@
-//! Tables of answers: columns that carry their unit, their meaning and whether they are shown first.
+//! Tables of answers: each column has a unit, a meaning, and a mark if it is shown by default.
 //!
 //! In: cells, column by column. Out: a record batch. The meaning of a column is metadata of its
-//! field, so it is part of the batch wherever that is used: in the Parquet file and in the table on
-//! a terminal. If no unit is stated, it follows from the end of the name; a meaning follows from
-//! the glossary.
+//! field. So it is part of the batch in all its uses, such as the Parquet file and the table on a
+//! terminal. If a unit is not given, it follows from the end of the name. If a meaning is not
+//! given, it is taken from the glossary.
 //!
 //! ```ignore
 //! Frame::default()
@@ -22,16 +22,16 @@ use arrow::record_batch::RecordBatch;
 
 use super::glossary;
 
-/// The key of the unit in the metadata of a field.
+/// The metadata key of the unit of a field.
 pub(crate) const UNIT: &str = "unit";
 
-/// The key of the meaning.
+/// The metadata key of the meaning.
 pub(crate) const MEANING: &str = "meaning";
 
-/// The key of a column that a terminal shows by default.
+/// The metadata key of columns that a terminal shows by default.
 pub(crate) const VIEW: &str = "view";
 
-/// The key of a column of sentences, which tables do not cut.
+/// The metadata key of columns of sentences, which tables do not cut.
 pub(crate) const WHOLE: &str = "whole";
 
 /// Builds a batch column by column.
@@ -105,19 +105,19 @@ impl Frame {
         self.with(name, DataType::Boolean, Arc::new(cells.into_iter().collect::<BooleanArray>()))
     }
 
-    /// Sets the unit of the column added last, if its name does not end in it; an empty unit is
-    /// ignored.
+    /// Sets the unit of the column added last. It is needed if the name of the column does not end
+    /// in its unit; an empty unit is ignored.
     pub(crate) fn unit(self, unit: &str) -> Self {
         if unit.is_empty() { self } else { self.noted(UNIT, unit) }
     }
 
-    /// Sets the meaning of the column added last, in one line, in place of that in the glossary.
+    /// Sets the meaning of the column added last, in one line, instead of that in the glossary.
     #[must_use]
     pub fn about(self, meaning: &str) -> Self {
         self.noted(MEANING, meaning)
     }
 
-    /// Marks the column added last as sentences: tables do not cut them, however long they are.
+    /// Marks the column added last as sentences: tables never cut them.
     pub(crate) fn whole(self) -> Self {
         self.noted(WHOLE, "yes")
     }
@@ -130,7 +130,7 @@ impl Frame {
     }
 
     /// Marks the columns that a terminal shows by default. A name that ends in `*` stands for all
-    /// columns that begin so; names of missing columns are ignored.
+    /// columns that start with the text before it. Names of missing columns are ignored.
     pub(crate) fn view(mut self, names: &[&str]) -> Self {
         let is_named = |field: &Field| {
             names.iter().any(|name| match name.strip_suffix('*') {
@@ -156,7 +156,8 @@ fn note(field: &mut Field, key: &str, text: String) {
     field.metadata_mut().insert(key, text);
 }
 
-/// A field with the unit of its name and the meaning of the glossary, if it has none of its own.
+/// A field with a unit and a meaning. If it has none yet, the unit follows from its name, and the
+/// meaning is taken from the glossary.
 fn explained(mut field: Field) -> Field {
     let known: [(&str, Option<String>); 2] = [
         (UNIT, glossary::unit(field.name()).map(str::to_owned)),
@@ -170,7 +171,7 @@ fn explained(mut field: Field) -> Field {
     field
 }
 
-/// Adds units and meanings to a batch that was not built here, such as that of a query.
+/// Adds units and meanings to a batch that was built elsewhere, such as the result of a query.
 pub fn explain(batch: &RecordBatch) -> RecordBatch {
     let fields: Vec<Field> = batch
         .schema()
@@ -187,7 +188,7 @@ pub(crate) fn noted<'a>(field: &'a Field, key: &str) -> Option<&'a str> {
     field.metadata().get(key).map(String::as_str)
 }
 
-/// The unit of a column in brackets, if its name does not end in it.
+/// The unit of a column in brackets; `None` if the name of the column ends in it.
 pub(crate) fn unit_in_header(field: &Field) -> Option<String> {
     let unit = noted(field, UNIT)?;
     (glossary::unit(field.name()) != Some(unit)).then(|| format!(" ({unit})"))

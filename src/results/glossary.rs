@@ -1,9 +1,9 @@
-//! What the columns of answers mean: one name, one meaning, in every table.
+//! The meanings of the columns of answers: a name has the same meaning in every table.
 //!
 //! In: the name of a column. Out: its unit, which follows from the end of the name, and a line
-//! about it. A column whose meaning differs between tables sets its own (`Frame::about`).
+//! about it. If a meaning differs between tables, the table sets it (`Frame::about`).
 
-/// Ends of names, and their units.
+/// How names end, and the unit for each ending.
 const UNITS: &[(&str, &str)] = &[
     ("memory_s", "memory-s"),
     ("requested_s", "CPU-s"),
@@ -30,14 +30,14 @@ const UNITS: &[(&str, &str)] = &[
     ("_gain", "CPU-s"),
 ];
 
-/// The unit that follows from the end of a name; bounds of an interval have the unit of their
+/// The unit that follows from the end of a name. Bounds of an interval have the unit of their
 /// column.
 pub(crate) fn unit(column: &str) -> Option<&'static str> {
     let name = bounded(column).map_or(column, |(name, _)| name);
     UNITS.iter().find(|(end, _)| name.ends_with(end)).map(|(_, unit)| *unit)
 }
 
-/// The column whose interval this one bounds, and the side.
+/// For a bound: the column with the interval, and which side of it this is.
 fn bounded(column: &str) -> Option<(&str, &'static str)> {
     let lower = column.strip_suffix("_low").map(|name| (name, "Lower"));
     lower.or_else(|| column.strip_suffix("_high").map(|name| (name, "Upper")))

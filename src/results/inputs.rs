@@ -1,4 +1,4 @@
-//! The tables that an answer was made from.
+//! The tables from which an answer was made.
 //!
 //! In: a lake. Out: for each table its parts, hours, checksum and gaps.
 

@@ -1,4 +1,4 @@
-//! Kinds of results: the name, titles and tables of each, wherever it is stored or shown.
+//! Kinds of results: the name, titles and tables of each kind, in storage and on pages.
 //!
 //! In: nothing. Out: one [`Kind`] per result, defined next to its study. Captions, pages and
 //! sentences of a report follow from it.
@@ -10,63 +10,64 @@ use serde_json::Value;
 use super::envelope::{Envelope, again};
 use crate::schema::{JOINED_SAMPLE, SEVERAL_INSTANCES, Table};
 
-/// Says in one sentence what was found, from the whole of a stored result.
+/// A function that says in one sentence what was found, from a whole stored result.
 pub type Sentence = fn(&Envelope) -> Option<String>;
 
-/// What the names in a stored result mean, each in one line: a name and its meaning.
+/// A function that returns the names in a stored result, each with its meaning in one line.
 pub type Names = fn(&Envelope) -> Vec<(String, String)>;
 
 /// The first words of the assumptions that matter for every answer: what a task is, and whether the
-/// rows are only some of the trace.
+/// lake has only some of the rows of the trace.
 pub const FOR_ALL: [&str; 2] = [SEVERAL_INSTANCES, JOINED_SAMPLE];
 
 /// A kind of result.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind<'a> {
-    /// Its name, which is also that of its files.
+    /// The name of the kind, which its files have as well.
     pub name: &'a str,
-    /// Its title for a reader; `None` if its name is the title.
+    /// The title for readers; `None` if the name is the title.
     pub caption: Option<&'static str>,
-    /// The titles of its further tables, by name, and of its first if that is not its caption.
+    /// The titles of further tables, by name. Also that of the first table, if it differs from
+    /// `caption`.
     pub captions: &'static [(&'static str, &'static str)],
-    /// Whether its first table stands below the others on a page.
+    /// Whether the first table is below the other tables on a page.
     pub is_table_last: bool,
-    /// The tables of the lake that it is made of; empty if it is made of all.
+    /// The tables of the lake that the result needs; empty if it needs all tables.
     pub tables: &'static [Table],
-    /// Whether it is also made of `task_usage`, if its definition of CPU or memory needs that.
+    /// Whether the result also needs `task_usage`, if its definition of CPU or memory does.
     pub meters: bool,
-    /// The first words of the assumptions that matter for it, besides [`FOR_ALL`].
+    /// The first words of the assumptions that matter for this kind, in addition to [`FOR_ALL`].
     pub remarks: &'static [&'static str],
     /// Reads an answer as the type of its study, and writes it again.
     pub form: Option<fn(&Value) -> serde_json::Result<Value>>,
-    /// What was found, in a sentence.
+    /// A sentence that says what was found.
     pub sentence: Option<Sentence>,
     /// A further sentence about the quality of the data.
     pub quality: Option<Sentence>,
-    /// What its names mean, such as those of rules or detectors.
+    /// The meanings of the names in the result, such as those of rules or detectors.
     pub names: Option<Names>,
-    /// Whether a page explains the names before the charts, whose curves have them.
+    /// Whether a page explains the names before the charts, because curves have these names.
     pub names_first: bool,
-    /// Headings among its charts on a page: the first letters of the names of charts, and the heading
-    /// above the first of them.
+    /// Headings between the charts on a page: the first letters of the names of charts, and the
+    /// heading above the first of these charts.
     pub parts: &'static [(&'static str, &'static str)],
-    /// How the names of charts end that a page folds after the others, since they do not answer its
-    /// question.
+    /// How the names of charts end that do not answer the question. A page folds these charts after
+    /// the others.
     pub folded: &'static [&'static str],
     /// The first letters of the name of the chart that the overview shows.
     pub figure: Option<&'static str>,
-    /// Which of its items have their own pages in a report.
+    /// The items of the result that have separate pages in a report.
     pub pages: Option<Pages>,
 }
 
-/// The items that have their own pages.
+/// The items that have separate pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pages {
-    /// Its users and its classes of machines.
+    /// Users and classes of machines.
     Users,
-    /// Its jobs.
+    /// Jobs.
     Jobs,
-    /// Its machines.
+    /// Machines.
     Machines,
 }
 
@@ -105,13 +106,14 @@ impl<'a> Kind<'a> {
         Self { form: Some(again::<T>), ..self }
     }
 
-    /// The title of one of its tables. That of the first is its caption, unless it has its own.
+    /// The title of one of the tables. The title of the first table is `caption` unless `captions`
+    /// has one.
     pub fn title_of_table(&self, name: &str) -> Option<&'static str> {
         let own = self.captions.iter().find(|(table, _)| *table == name);
         own.map(|(_, title)| *title).or_else(|| self.caption_of(name))
     }
 
-    /// Its caption, or that of one of its tables.
+    /// The caption of the result or of one of its tables.
     pub fn caption_of(&self, name: &str) -> Option<&'static str> {
         let further = self.captions.iter().find(|(table, _)| *table == name);
         if name == self.name { self.caption } else { further.map(|(_, caption)| *caption) }

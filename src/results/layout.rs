@@ -1,14 +1,16 @@
 //! The layout of the JSON of a result: indented as usual down to its answer, then one item per
 //! line.
 //!
-//! In: a value. Out: text. A table of a thousand rows takes a thousand lines, each of which is JSON.
+//! In: a value. Out: text. A table of a thousand rows takes a thousand lines, and each line is
+//! JSON.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// Levels in which each item has its own line: the result, its answer, and a table in it.
+/// The number of levels in which each item has a separate line: the result, its answer, and a table
+/// in it.
 const OPEN: usize = 3;
 
 /// The text of a JSON value, with an item per line in its outer three levels.
@@ -129,7 +131,7 @@ mod tests {
     }
 
     proptest! {
-        /// The text is the same JSON for any value, and deeper levels have no line ends.
+        /// The text is the same JSON as the value, for any value; deeper levels have no line ends.
         #[test]
         fn the_text_is_the_value(value in values()) {
             let text = laid_out(&value).unwrap();

@@ -2,8 +2,8 @@
 //!
 //! In: `steps.json` of an earlier run. Out: the analysis of the folder, and per step a mark (a
 //! checksum of its inputs) and the files that it wrote. A step is complete while its mark and its
-//! files are unchanged. The mark is removed before the step starts, so incomplete results are never
-//! taken for complete ones.
+//! files are unchanged. The mark is removed before the step starts, so incomplete results never
+//! count as complete.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,22 +24,22 @@ use crate::sources::hex;
 #[derive(Debug, Serialize, Deserialize)]
 struct Mark {
     made_from: String,
-    /// Below the folder of the analysis.
+    /// The files that the step wrote, relative to the folder of the analysis.
     files: Vec<ResultFile>,
 }
 
 /// The steps that were done.
 pub struct Marks {
     out: PathBuf,
-    /// Folders in it that hold the results of one step each.
+    /// Folders in the folder of the analysis that each hold the results of one step.
     folders: Vec<&'static str>,
     steps: Steps,
 }
 
-/// What `steps.json` holds.
+/// The contents of `steps.json`.
 #[derive(Default, Serialize, Deserialize)]
 struct Steps {
-    /// The analysis that was begun last.
+    /// The checksum of the last analysis that was begun.
     analysis_sha256: String,
     steps: BTreeMap<String, Mark>,
 }
@@ -48,7 +48,7 @@ struct Steps {
 pub(crate) type Listing = BTreeMap<String, SystemTime>;
 
 impl Marks {
-    /// Begins an analysis; the marks so far are those of earlier runs.
+    /// Begins an analysis; existing marks are those of earlier runs.
     ///
     /// # Errors
     /// `steps.json` cannot be read or written, or it is a file of another kind.
@@ -85,7 +85,7 @@ impl Marks {
         }
     }
 
-    /// Whether the results of a step are there, unchanged, and made from the same inputs.
+    /// Whether the results of a step exist, are unchanged, and were made from the same inputs.
     pub fn has(&self, step: &str, made_from: &str) -> bool {
         self.steps.steps.get(step).is_some_and(|mark| {
             mark.made_from == made_from
@@ -98,7 +98,7 @@ impl Marks {
         if self.steps.steps.remove(step).is_some() { self.store() } else { Ok(()) }
     }
 
-    /// Marks a step as complete; its results are the files that have changed since `before`.
+    /// Marks a step as complete. Its results are the files that have changed since `before`.
     pub fn put(&mut self, step: &str, made_from: String, before: &Listing) -> Result<()> {
         let now = self.listing()?;
         let is_new = |file: &(&String, &SystemTime)| before.get(file.0) != Some(file.1);
@@ -111,7 +111,7 @@ impl Marks {
         self.store()
     }
 
-    /// Records in the results of a step that was done earlier that they are part of this analysis.
+    /// Records in the results of an earlier step that they belong to this analysis.
     pub fn adopt(&mut self, step: &str) -> Result<()> {
         let Some(mark) = self.steps.steps.get_mut(step) else { return Ok(()) };
         let mut is_changed = false;
@@ -155,8 +155,8 @@ impl Marks {
     }
 }
 
-/// A checksum of all that the results of a step follow from: `texts`, the words of its command, and
-/// the files that these words name.
+/// A checksum of everything that determines the results of a step: `texts`, the words of its
+/// command, and the files named in these words.
 pub fn made_from(texts: &[&str], words: &[String]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(RESULT_VERSION.to_le_bytes());
@@ -167,7 +167,7 @@ pub fn made_from(texts: &[&str], words: &[String]) -> String {
     for word in words {
         hasher.update(word);
         hasher.update([0]);
-        // Files of accounts, factors or formulas: with other contents, the results are others.
+        // Files of accounts, factors or formulas: other contents lead to other results.
         for file in files_in(word) {
             let bytes = fs::read(file).unwrap_or_default();
             hasher.update(&bytes);
@@ -184,7 +184,7 @@ pub fn made_from(texts: &[&str], words: &[String]) -> String {
     hex(&hasher.finalize())
 }
 
-/// The files that a word names anywhere: after a key, in a list, in a notation.
+/// The files that a word names in any position: after a key, in a list, in a notation.
 fn files_in(word: &str) -> Vec<&Path> {
     let signs = ['=', ',', ':'];
     let begins = std::iter::once(0).chain(word.match_indices(signs).map(|(at, _)| at + 1));

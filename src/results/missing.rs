@@ -1,7 +1,7 @@
-//! When tables are not loaded: the gaps that charts over time take.
+//! Times for which tables are not loaded: the gaps of charts over time.
 //!
-//! In: the gaps between the loaded parts of tables. Out: their times, with overlapping ones joined,
-//! and charts in which nothing is drawn there.
+//! In: the gaps between the loaded parts of tables. Out: their times, in which overlapping gaps are
+//! joined, and charts in which nothing is drawn at these times.
 //!
 //! ```text
 //!  task_events   ======|    |==========
@@ -15,17 +15,18 @@ use crate::digits::{grouped_decimal, is_date};
 use crate::lake::Gap;
 use crate::schema::Table;
 
-/// What is missing of a log over time.
+/// The times that are missing in a log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Missing {
-    /// Times for which a table is not loaded, s of the trace clock; in order and apart.
+    /// Times for which a table is not loaded, s of the trace clock; in order and without overlap.
     times: Vec<[f64; 2]>,
-    /// From when on the log has all jobs, if it lacks some before: s of the trace clock, and in words.
+    /// The time from which the log has all jobs, in s of the trace clock and in words; `None` if it
+    /// lacks no earlier jobs.
     whole_from: Option<(f64, String)>,
 }
 
 impl Missing {
-    /// The times for which any of these tables is not loaded.
+    /// The times for which at least one of these tables is not loaded.
     pub fn of<'a>(gaps: impl IntoIterator<Item = &'a Gap>, tables: &[Table]) -> Self {
         let is_read = |gap: &&Gap| tables.iter().any(|table| table.name() == gap.table);
         let times = gaps.into_iter().filter(is_read);
@@ -43,8 +44,8 @@ impl Missing {
         Self { times: apart, whole_from: None }
     }
 
-    /// The same for a log that lacks the jobs that had ended before an instant: s of the trace clock,
-    /// and in words.
+    /// The same for a log that lacks the jobs that had ended before an instant, in s of the trace
+    /// clock and in words.
     #[must_use]
     pub fn whole_from(self, whole_from: Option<(f64, String)>) -> Self {
         Self { whole_from, ..self }
@@ -55,7 +56,7 @@ impl Missing {
         Self::of(inputs.iter().flat_map(|input| &input.gaps), tables)
     }
 
-    /// Those of the times that overlap a span, s of the trace clock.
+    /// Those of these times that overlap a span, s of the trace clock.
     #[must_use]
     pub fn within(&self, [start_s, end_s]: [f64; 2]) -> Self {
         let times = self.times.iter().copied();
@@ -75,8 +76,8 @@ impl Missing {
         self.times.iter().any(|[from_s, until_s]| *from_s < end_s && start_s < *until_s)
     }
 
-    /// A chart without anything that is drawn in these times, and with dates if its log has them. Its
-    /// lower axis starts at `since_s` of the trace clock, and has units of `per` seconds.
+    /// A chart without its contents in these times, and with dates if its log has them. Its lower
+    /// axis starts at `since_s` of the trace clock, and has units of `per` seconds.
     #[must_use]
     pub fn over_time(&self, chart: Chart, since_s: f64, per: f64) -> Chart {
         let on_axis = |at_s: f64| (at_s - since_s) / per;
@@ -92,8 +93,8 @@ impl Missing {
         }
     }
 
-    /// That averages over time include these times, as a sentence without its full stop; `None` if
-    /// there are none.
+    /// A sentence, without its full stop, that averages over time include these times; `None` if
+    /// there are no such times.
     pub fn in_averages(&self) -> Option<String> {
         let hours = self.hours();
         let when = match hours.as_str() {
@@ -106,7 +107,7 @@ impl Missing {
         (!self.times.is_empty()).then_some(said)
     }
 
-    /// The times in a sentence; without the times for a log of dates.
+    /// A sentence about these times. For a log with dates, it does not name them.
     pub fn said(&self) -> String {
         let times = self.hours();
         let of_trace = if times.is_empty() { times } else { format!(" ({times} of the trace)") };

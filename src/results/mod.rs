@@ -1,8 +1,9 @@
 //! Answers of studies, stored and read back: their origin, tables and charts.
 //!
 //! In: an answer and its inputs. Out: `result.json`, the table as CSV and Parquet, and the charts,
-//! in a folder that may hold results of several commands; and the same read back, every byte as it
-//! was written. Results of two analyses are kept separate, and two sets of results can be compared.
+//! in a folder that may hold results of several commands. The same files are also read back, every
+//! byte as it was written. Results of two analyses are kept separate, and two sets of results can
+//! be compared.
 //!
 //! ```text
 //!  Frame ─► Answer ─► Files ─► out/result.json, .csv, .parquet, .svg, .png ─► Stored ─► compare
@@ -67,7 +68,7 @@ pub enum ResultError {
         /// What is wrong with it.
         problem: String,
     },
-    /// A file of a result is not the one that was written with it.
+    /// A file of a result is not the one that was written with that result.
     #[error(
         "`{}` differs from what `{}` records: it is missing, cut off or changed, or belongs to \
         another run",
@@ -76,7 +77,7 @@ pub enum ResultError {
     Changed {
         /// The file.
         path: PathBuf,
-        /// The JSON that names it.
+        /// The JSON file that names it.
         result: PathBuf,
     },
     /// Results are of different analyses.

@@ -1,7 +1,7 @@
 //! The numbers behind a chart, as a table.
 //!
-//! In: a chart. Out: a row for each bar, point, field or span that is drawn, with the names of the
-//! axes as the meanings of the columns. The rows hold exactly the drawn numbers, with all digits.
+//! In: a chart. Out: a row for each bar, point, field or span that is drawn. The names of the axes
+//! are the meanings of the columns. The rows hold exactly the drawn numbers, with all digits.
 
 use arrow::record_batch::RecordBatch;
 
@@ -43,7 +43,7 @@ fn bars(chart: &BarChart) -> RecordBatch {
     frame.float("part", chart.bars.iter().map(part)).about("the last part of the bar").batch()
 }
 
-/// One point of a curve, with the bounds of its band there.
+/// A point of a curve, with the bounds of its band at this point.
 struct Point<'a> {
     panel: &'a str,
     curve: &'a str,

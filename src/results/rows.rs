@@ -1,7 +1,7 @@
 //! The rows of a table in the JSON of an answer.
 //!
-//! In: a table, whose columns are all written. Out: its rows, read as a type that may know only
-//! some of the columns: the columns can depend on the question.
+//! In: a table; all of its columns are written. Out: its rows, read as a type that may know only
+//! some of the columns, because the columns can depend on the question.
 
 use std::marker::PhantomData;
 
@@ -44,7 +44,7 @@ impl<T> TableRows<T> {
 }
 
 impl<T: DeserializeOwned> TableRows<T> {
-    /// The rows as `T`; rows that do not have its form are left out.
+    /// The rows as `T`; rows with another form are left out.
     pub fn iter(&self) -> impl Iterator<Item = T> {
         self.rows.iter().filter_map(|row| T::deserialize(row).ok())
     }

@@ -1,8 +1,8 @@
-//! The scope of a result: the tables of the lake that it read, how much of them, and how many
-//! hours.
+//! The scope of a result: the tables of the lake that it read, how much of them was loaded, and how
+//! many hours.
 //!
 //! In: the `inputs` and the settings of a stored result. Out: words for its sentences and captions.
-//! Without them, a figure would seem to describe the whole trace.
+//! Without these words, a figure would seem to describe the whole trace.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::schema::{JOINED_SAMPLE, Table};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// The tables that an answer is made of; empty if it is made of the whole lake.
+/// The tables from which an answer is made; empty if it is made from the whole lake.
 pub(crate) fn tables_of(kind: &Kind<'_>, settings: &Value) -> Vec<Table> {
     let Measures { cpu, memory } = Measures::deserialize(settings).unwrap_or_default();
     let has_usage = matches!(cpu.as_deref(), Some("measured" | "published"))
@@ -47,8 +47,8 @@ pub fn scope(kind: &Kind<'_>, settings: &Value, inputs: &[Input]) -> String {
     pieces.collect::<Vec<String>>().join("; ")
 }
 
-/// The assumptions about rows that affect an answer: those about status if it counts outcomes,
-/// those about waits if it uses waits or starts.
+/// The assumptions about rows that affect an answer. For example, those about status matter if it
+/// counts outcomes; those about waits matter if it uses waits or starts.
 fn assumed(kind: &Kind<'_>, inputs: &[Input]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for (wording, &count) in inputs.iter().flat_map(|input| &input.remarks) {
@@ -61,7 +61,8 @@ fn assumed(kind: &Kind<'_>, inputs: &[Input]) -> Vec<String> {
     all
 }
 
-/// The shares of jobs and machines that a replay samples, if it does not take all.
+/// A note about a replay that samples jobs or machines, with the chance of each; `None` if it takes
+/// all.
 fn drawn(settings: &Value) -> Option<String> {
     #[derive(Default, Deserialize)]
     #[serde(default)]
@@ -105,8 +106,8 @@ pub(crate) fn extent(input: &Input) -> String {
     input.gaps.iter().fold(extent, |extent, gap| format!("{extent} without {}", missing(gap)))
 }
 
-/// The time from the first to the last row of a table: `25.0 hours`. `None` if it is unknown, or all rows
-/// are at one instant, such as the machines of a log.
+/// The time from the first to the last row of a table: `25.0 hours`. `None` if it is unknown, or if
+/// all rows are at one instant, such as the machines of a log.
 fn length(input: &Input) -> Option<String> {
     let days = (input.end_s? - input.start_s?) / SECONDS_PER_DAY;
     match days {
@@ -116,8 +117,8 @@ fn length(input: &Input) -> Option<String> {
     }
 }
 
-/// The scope of an answer on a page that says what was loaded: `task_events: 25.0 hours` if tables have
-/// different lengths, and whether it is a sample; empty otherwise.
+/// The scope of an answer on a page that already says what was loaded: `task_events: 25.0 hours` if
+/// tables have different lengths, and whether the answer is about a sample. Otherwise empty.
 pub(crate) fn in_short(kind: &Kind<'_>, settings: &Value, inputs: &[Input]) -> String {
     let wanted = tables_of(kind, settings);
     let mut lengths: Vec<(String, Vec<&str>)> = Vec::new();
@@ -140,7 +141,7 @@ pub(crate) fn in_short(kind: &Kind<'_>, settings: &Value, inputs: &[Input]) -> S
     pieces.chain(drawn(settings)).collect::<Vec<String>>().join("; ")
 }
 
-/// What a table lacks between its parts: `part 14 (hours 19.5 to 20.9)`.
+/// The part that a gap of a table lacks: `part 14 (hours 19.50 to 20.90)`.
 fn missing(gap: &Gap) -> String {
     let Gap { parts, from_h, until_h, .. } = gap;
     let noun = if parts.contains(['-', ',']) { "parts" } else { "part" };

@@ -1,7 +1,7 @@
-//! What each share of an answer is: a part over a whole.
+//! The definition of each share in an answer: a part divided by a whole.
 //!
-//! In: the shares that a command gives. Out: their numerators and denominators, for the answer's
-//! JSON and for the help, so that both always name the same.
+//! In: the shares that a command gives. Out: their numerators and denominators. The answer's JSON
+//! and the help both use them, so they always agree.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// A share that an answer gives.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
-    /// The column; the columns of its bounds and of single outcomes begin with this name.
+    /// The column. Columns of its bounds and of single outcomes start with this name.
     pub name: &'static str,
     /// The numerator.
     pub part: &'static str,
@@ -19,7 +19,7 @@ pub struct Share {
     pub whole: &'static str,
 }
 
-/// `name` is `part` over `whole`.
+/// The share `name`, which is `part` divided by `whole`.
 pub const fn share(name: &'static str, part: &'static str, whole: &'static str) -> Share {
     Share { name, part, whole }
 }

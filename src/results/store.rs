@@ -1,9 +1,9 @@
 //! Stores an answer: `result.json`, the table as CSV and Parquet, and the charts, in the folder of
 //! `--out`.
 //!
-//! In: an answer and its origin. Out: files from which the report is built without running anything
-//! again. Every `result.json` has the command line, the settings, the version of the program, and
-//! the checksums of the inputs and of the other files.
+//! In: an answer and its origin. Out: files from which the report is built without another run.
+//! Every `result.json` has the command line, the settings, the version of the program, and the
+//! checksums of the inputs and of the other files.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IntoInnerError, Write};
@@ -33,7 +33,7 @@ use crate::lake::{Gap, Lake};
 
 /// An answer in all its forms.
 pub struct Answer<'a> {
-    /// The kind of result; the files have its name.
+    /// The kind of result; the names of the files start with its name.
     pub kind: Kind<'a>,
     /// The table.
     pub table: &'a RecordBatch,
@@ -41,36 +41,36 @@ pub struct Answer<'a> {
     pub json: Value,
     /// Definitions and choices that affect the numbers.
     pub settings: Value,
-    /// Charts by the stem of their file.
+    /// Charts, each with the name of its file without the ending.
     pub charts: Vec<(String, Chart)>,
 }
 
-/// An analysis with every choice made, and its identifier.
+/// An analysis after all choices were made, with its identifier.
 pub struct Whole {
     /// A SHA-256 over its `analysis.toml` and the checksums of what it reads.
     pub sha256: String,
     /// The choices.
     pub asks: Value,
-    /// Whether the numbers of its charts are stored too.
+    /// Whether the numbers of its charts are also stored.
     pub has_chart_data: bool,
 }
 
-/// The analysis that answers are part of; at most one per process.
+/// The analysis to which answers belong; at most one per process.
 static ANALYSIS: OnceLock<Whole> = OnceLock::new();
 
-/// Sets the analysis that all further results are part of.
+/// Sets the analysis to which all further results belong.
 pub fn set_analysis(analysis: Whole) {
     let is_first = ANALYSIS.set(analysis).is_ok();
     debug_assert!(is_first, "one analysis in a process");
 }
 
-/// Records in the JSON of a result that it is part of this analysis; the rest of the text stays the
+/// Records in the JSON of a result that it belongs to this analysis. The rest of the text stays the
 /// same.
 pub(crate) fn adopt(path: &Path) -> Result<()> {
     let text =
         fs::read_to_string(path).with_context(|| format!("could not read `{}`", path.display()))?;
-    // This finds a key of the outer object: inner keys are indented further, and strings have no
-    // line ends.
+    // This finds a key of the outer object, because inner keys are indented further and strings
+    // contain no line ends.
     let at = text.find(&format!(",\n  \"{ANALYSIS_KEY}\": "));
     let (Some(at), Some(analysis)) = (at.filter(|_| files::is_sealed(&text)), ANALYSIS.get())
     else {
@@ -101,7 +101,7 @@ pub struct Origin {
     pub source: Option<String>,
     /// The tables and their checksums.
     pub inputs: Vec<Input>,
-    /// What is missing between loaded parts.
+    /// The gaps between loaded parts.
     pub gaps: Vec<Gap>,
 }
 
@@ -111,14 +111,14 @@ impl Origin {
         Self::of_all(&[lake])
     }
 
-    /// The origin of an answer from several lakes; the source is that of the first.
+    /// The origin of an answer from several lakes. The kind of trace is that of the first lake.
     pub(crate) fn of_all(lakes: &[&Lake]) -> Self {
         let inputs = lakes.iter().flat_map(|lake| inputs(lake)).collect();
         let gaps = lakes.iter().flat_map(|lake| lake.gaps()).collect();
         Self { source: Some(lakes[0].source().name().to_owned()), inputs, gaps }
     }
 
-    /// A sentence about the gaps in the tables that an answer is made of, if there are any.
+    /// A sentence about the gaps in the tables that an answer needs; `None` if there are none.
     pub fn gap_note(&self, answer: &Answer<'_>) -> Option<String> {
         let tables = tables_of(&answer.kind, &answer.settings);
         let is_read =
@@ -127,7 +127,7 @@ impl Origin {
     }
 }
 
-/// What made an answer, for its JSON and Parquet: program and command line.
+/// How an answer was made, for its JSON and Parquet: program and command line.
 pub fn made() -> Vec<(&'static str, Value)> {
     vec![("program", json!(crate::PROGRAM)), ("command", json!(command()))]
 }
@@ -142,8 +142,8 @@ pub fn made_from(origin: &Origin, settings: &Value) -> Vec<(&'static str, Value)
     made().into_iter().chain(further).collect()
 }
 
-/// The JSON of an answer, with what made it and, under `table`, the rows that are also in CSV and
-/// Parquet.
+/// The JSON of an answer with how it was made. Under `table` it has the rows that are also in CSV
+/// and Parquet.
 pub fn with_table(json: &Value, table: &RecordBatch, made: &Made) -> Value {
     let mut whole = json.as_object().cloned().unwrap_or_default();
     whole.insert("table".to_owned(), Value::Array(forms::rows(table)));
@@ -151,33 +151,33 @@ pub fn with_table(json: &Value, table: &RecordBatch, made: &Made) -> Value {
     Value::Object(whole)
 }
 
-/// The stem of the JSON of an answer that has a folder of its own; if a folder has several answers,
-/// each JSON has the name of its answer.
+/// The file name (without ending) of the JSON of an answer that is alone in its folder. If a folder
+/// has several answers, each JSON is named after its answer.
 pub const RESULT: &str = "result";
 
 /// The files of an answer. They are written into a work folder. When all are complete, they are
-/// moved to their places, all of them or none.
+/// moved to their places: either all of them or none.
 pub struct Files {
     lock: Arc<FolderLock>,
     /// The name of the answer.
     name: String,
     written: Vec<ResultFile>,
-    /// What made the tables, for the metadata of Parquet.
+    /// How the tables were made, for the metadata of Parquet.
     made: Vec<(&'static str, Value)>,
     pictures: Pictures,
 }
 
-/// The end of the stem of a file with the numbers of a chart.
+/// The end of the file name, before the ending, of a file with the numbers of a chart.
 const DATA: &str = ".data";
 
 /// How charts become files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pictures {
-    /// Their size.
+    /// The size of charts.
     pub look: Look,
     /// The file formats of each chart.
     pub formats: Vec<ChartFormat>,
-    /// Whether the numbers of each chart are stored too, as Parquet.
+    /// Whether the numbers of each chart are also stored, as Parquet.
     pub has_data: bool,
 }
 
@@ -194,15 +194,16 @@ impl Files {
     /// A name is in use, a file of the earlier answer was changed, or the folder cannot be written.
     pub fn within(lock: &Arc<FolderLock>, name: &str) -> Result<Self> {
         let folder = lock.folder();
-        // A folder that cannot be read cannot be synced at the end.
+        // A folder that cannot be read could not be synced at the end, so this is checked first.
         files::sync_folder(folder)
             .with_context(|| format!("could not write into `{}`", folder.display()))?;
-        // Most names are known only at the end; these are checked before anything is computed.
+        // Most names are known only at the end. These names are checked before anything is
+        // computed.
         let names = ["csv", "parquet"].map(|end| format!("{name}.{end}"));
         let names = names.iter().map(String::as_str).chain(["result.json"]);
         let earlier = Earlier::all(folder)?;
         commit::check_names(folder, name, &earlier, names)?;
-        // An analysis replaces changed results: it makes them again.
+        // An analysis replaces changed results, because it computes them again.
         if ANALYSIS.get().is_none() {
             commit::check_unchanged(folder, name, &earlier)?;
         }
@@ -223,7 +224,7 @@ impl Files {
         self
     }
 
-    /// Sets what made the tables that follow.
+    /// Sets how the following tables were made.
     pub fn are_made_from(&mut self, origin: &Origin, settings: &Value) {
         self.made = made_from(origin, settings);
     }
@@ -246,7 +247,7 @@ impl Files {
     }
 
     /// Begins a further table that is written in pieces, as `<stem>.csv` and `<stem>.parquet`.
-    /// `empty` is a table without rows, which gives the columns.
+    /// `empty` is a table without rows that defines the columns.
     pub(crate) fn rows(&self, stem: &str, empty: &RecordBatch) -> Result<Rows> {
         let mut rows = self.in_pieces(stem, "csv", empty)?;
         rows.write(&forms::csv(empty)?)?;
@@ -278,7 +279,7 @@ impl Files {
         self.lock.folder().join(WORK)
     }
 
-    /// Begins a further file, whose name may have folders in it.
+    /// Begins a further file; its name may include folders.
     pub(crate) fn create(&self, file: String) -> Result<New> {
         let path = self.lock.folder().join(WORK).join(&file);
         let parent = path.parent().unwrap_or(Path::new(""));
@@ -335,7 +336,7 @@ impl Files {
     }
 }
 
-/// Whether the type of its study reads all of an answer.
+/// Whether the type of the study can read all of an answer.
 fn is_read_back(answer: &Answer<'_>) -> bool {
     let Some(form) = answer.kind.form.filter(|_| !is_left_out(&answer.json)) else { return true };
     form(&answer.json).is_ok_and(|read| read == answer.json)
@@ -343,8 +344,8 @@ fn is_read_back(answer: &Answer<'_>) -> bool {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        // If this fails, the next run removes the folder. An incomplete commit stays, for the next
-        // run to complete.
+        // If this fails, the next run removes the folder. An incomplete commit stays, and the next
+        // run completes it.
         if !commit::is_waiting(self.lock.folder()) {
             let _ = fs::remove_dir_all(self.lock.folder().join(WORK));
         }
@@ -352,7 +353,7 @@ impl Drop for Files {
 }
 
 /// Creates a folder and locks it, so that no other process writes results into it. If an earlier
-/// run was killed while it moved files, completes that and returns a note.
+/// run was killed while it moved files, this completes the move and returns a note.
 ///
 /// # Errors
 /// Another process has locked the folder, or it cannot be created, read or written.
@@ -371,8 +372,8 @@ pub(crate) fn could_not_write(path: &Path) -> String {
     format!("could not write `{}`", path.display())
 }
 
-/// The charts that show something, each with tables and hours in its caption. If several have the
-/// same stem, a number is added to the later ones.
+/// The charts that show something, each with tables and hours in its caption. If several charts
+/// have the same file name, a number is added to the later names.
 fn with_own_stems(charts: &[(String, Chart)], scope: &str) -> Vec<(String, Chart)> {
     let mut all: Vec<(String, Chart)> = Vec::new();
     for (stem, chart) in charts {
@@ -467,7 +468,7 @@ fn command() -> Vec<String> {
     std::iter::once("jobfate".to_owned()).chain(words).collect()
 }
 
-/// The same as one line of text.
+/// The command line as one line of text.
 pub(crate) fn command_line() -> String {
     command().join(" ")
 }

@@ -19,27 +19,27 @@ use crate::cells::unguarded;
 use crate::charts::ChartFormat;
 use crate::files;
 
-/// The version of the shape of `result.json`: raise it when the shape changes.
+/// The version of the shape of `result.json`; raise it when the shape changes.
 pub const RESULT_VERSION: u32 = 3;
 
-/// How much of the tables of results is read.
+/// Limits for reading the tables of results.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The most rows of a table.
+    /// The largest number of rows of a table that are read.
     pub rows: usize,
-    /// The size above which a further table is not read, bytes.
+    /// Further tables that are larger than this are not read, bytes.
     pub bytes: u64,
 }
 
-/// The largest JSON that a report copies: its tables are there as CSV, and a whole report stays below
-/// 10 MB.
+/// The largest JSON that a report copies, bytes. A report has the tables of each result as CSV
+/// anyway, and with this limit a whole report stays below 10 MB.
 const COPIED_BYTES: u64 = 220_000;
 
-/// The limits for a page; the files have all rows. A table with millions of rows does not fit on a
-/// page.
+/// The limits for a page, because tables with millions of rows do not fit on a page. The files have
+/// all rows.
 pub const PAGE_LIMITS: Limits = Limits { rows: 300, bytes: 512 << 10 };
 
-/// The results whose rows have their own pages: a report has no copy of their JSON.
+/// The results whose rows have separate pages: a report has no copy of their JSON.
 const WITH_PAGES: [&str; 2] = ["jobs", "machine-details"];
 
 /// The limits for a comparison: all rows of tables that fit into memory.
@@ -50,15 +50,15 @@ pub const COMPARE_LIMITS: Limits = Limits { rows: usize::MAX, bytes: 256 << 20 }
 pub struct Stored {
     /// What it answers: `account`, `sweep`, ...
     pub name: String,
-    /// The whole of its JSON.
+    /// The whole JSON.
     pub whole: Envelope,
-    /// Its tables, the main one first.
+    /// The tables, the main one first.
     pub tables: Vec<Table>,
     /// Files of further tables that are too large, or missing.
     pub left_out: Vec<String>,
-    /// Files that its JSON names, compared with their checksums.
+    /// Files that the JSON names, after their checksums were compared.
     files: Vec<ResultFile>,
-    /// Files that its JSON names and that are missing.
+    /// Files that the JSON names but that are missing.
     missing: Vec<String>,
     /// The JSON file.
     path: PathBuf,
@@ -88,7 +88,7 @@ pub struct Picture<'a> {
     pub caption: &'a str,
 }
 
-/// The keys that identify a result of any version among other JSON.
+/// The keys by which a result of any version is recognised among other JSON.
 #[derive(Deserialize)]
 struct Head {
     #[serde(rename = "program")]
@@ -141,7 +141,7 @@ impl Stored {
         self.read_tables(limits)
     }
 
-    /// The checksum of the analysis that it is part of.
+    /// The checksum of the analysis to which it belongs.
     pub fn analysis(&self) -> Option<&str> {
         self.whole.analysis_sha256.as_deref()
     }
@@ -168,12 +168,12 @@ impl Stored {
         self.whole.command.iter().map(|word| quoted(word)).collect::<Vec<String>>().join(" ")
     }
 
-    /// The tables that it is made of and their hours, in words.
+    /// The tables from which it is made and their hours, in words.
     pub fn scope(&self, kind: &Kind<'_>) -> String {
         super::scope::scope(kind, &self.whole.settings, &self.whole.inputs)
     }
 
-    /// Its scope on a page that says what was loaded.
+    /// Its scope on a page that already says what was loaded.
     pub(crate) fn scope_in_short(&self, kind: &Kind<'_>) -> String {
         super::scope::in_short(kind, &self.whole.settings, &self.whole.inputs)
     }
@@ -241,7 +241,7 @@ impl Stored {
         self.path.parent().unwrap_or(Path::new("."))
     }
 
-    /// Reads `<name>.csv` and after it `<name>-<what>.csv`.
+    /// Reads `<name>.csv`, and then `<name>-<what>.csv` for further tables.
     fn read_tables(&mut self, limits: Limits) -> Result<(), ResultError> {
         let of_table = |entry: &ResultFile| {
             let rest = entry.file.strip_suffix(".csv")?.strip_prefix(&self.name)?;
@@ -268,7 +268,7 @@ impl Stored {
     }
 }
 
-/// The files that the JSON of a result names, but only those in the same folder or in folders
+/// The files that the JSON of a result names, limited to those in the same folder or in folders
 /// inside it.
 fn within(files: Vec<ResultFile>) -> impl Iterator<Item = ResultFile> {
     files.into_iter().filter(|entry| entry.file.split('/').all(is_name))

@@ -1,8 +1,8 @@
-//! The part of a table that is shown: chosen columns, sorted rows, and lines that fit a terminal.
+//! The shown part of a table: chosen columns, sorted rows, and lines that fit a terminal.
 //!
-//! In: a batch whose fields have unit and view, the choices of the user, and a width. Out: a batch
-//! of the chosen rows and columns, or text. Columns that are not shown are named, never dropped
-//! silently.
+//! In: a batch with metadata about units and default columns, the choices of the user, and a width.
+//! Out: a batch of the chosen rows and columns, or text. Columns that are not shown are always
+//! named.
 //!
 //! ```text
 //!  fits           -> one line per row, headers in several lines
@@ -22,14 +22,14 @@ use crate::faults::{Result, Usage};
 use crate::results::forms::cell;
 use crate::results::frame::{UNIT, VIEW, WHOLE, noted, unit_in_header};
 
-/// Which rows and columns are shown, and in how many characters.
+/// The shown rows and columns, and the width in characters.
 #[derive(Clone, Debug, Default)]
 pub struct View {
     /// The chosen columns; empty for the default, `all` for all.
     pub columns: Vec<String>,
     /// The column to sort by, as `NAME`, `NAME:asc` or `NAME:desc`.
     pub sort: Option<String>,
-    /// The most rows.
+    /// The largest number of rows.
     pub top: Option<usize>,
     /// The chosen width, in characters.
     pub width: Option<usize>,
@@ -69,7 +69,7 @@ impl View {
         self.of(&batch.slice(0, 0)).map(drop)
     }
 
-    /// The columns that a terminal shows, and the names of the others.
+    /// The columns that a terminal shows, and the names of the other columns.
     pub fn of_terminal(&self, batch: &RecordBatch) -> Result<(RecordBatch, Vec<String>)> {
         let schema = batch.schema();
         let is_shown = |field: &Field| noted(field, VIEW).is_some();
@@ -118,8 +118,8 @@ fn sorted(batch: &RecordBatch, text: &str) -> Result<RecordBatch> {
 /// A column as text.
 #[derive(Clone)]
 struct Column {
-    /// The name in pieces, which may be on separate lines, and the unit if the name does not end in
-    /// it.
+    /// The name in pieces, which may be on separate lines. If the name does not end in the unit,
+    /// the unit is the last piece.
     name: Vec<String>,
     cells: Vec<String>,
     is_text: bool,
@@ -127,7 +127,7 @@ struct Column {
     is_cut: bool,
 }
 
-/// The most rows that are turned into columns.
+/// A table with more rows is not turned.
 const TURNED_MAX: usize = 8;
 
 /// The length to which text is cut before a table is divided into pieces.
@@ -177,7 +177,8 @@ fn columns_of(batch: &RecordBatch) -> Vec<Column> {
         .collect()
 }
 
-/// Whether a column `unit` or `..._unit` only repeats the unit in the header of another column.
+/// Whether a column `unit` or `..._unit` only repeats units that are in the header of another
+/// column.
 pub(crate) fn says_only_units(batch: &RecordBatch, field: &Field) -> bool {
     if field.name() != "unit" && !field.name().ends_with("_unit") {
         return false;
@@ -195,16 +196,16 @@ pub(crate) fn says_only_units(batch: &RecordBatch, field: &Field) -> bool {
         .is_some_and(|unit| in_headers(unit) && cells.all(|other| other == Some(unit)))
 }
 
-/// The pieces of a name, each with the underscore at its end, and the unit.
+/// The pieces of a name, each with its underscore at the end, and the unit.
 fn pieces(field: &Field) -> Vec<String> {
     let mut pieces: Vec<String> = field.name().split_inclusive('_').map(str::to_owned).collect();
     pieces.extend(unit_in_header(field));
     pieces
 }
 
-/// The numbers of a column with the same decimals: enough for six significant digits of the largest
-/// and three of the smallest, but at most six. A number that would be rounded to 0 is written with
-/// six significant digits, so `0` is always exactly 0.
+/// The numbers of a column with the same number of decimals. It is enough for six significant
+/// digits of the largest number and three of the smallest, but at most six. A number that would be
+/// rounded to 0 is written with six significant digits, so `0` is always exactly 0.
 fn aligned(numbers: &[Option<f64>]) -> Vec<String> {
     let known = || numbers.iter().flatten().filter(|number| number.is_finite());
     let largest = known().fold(0.0_f64, |most, number| most.max(number.abs()));
@@ -251,20 +252,20 @@ fn header_lines(column: &Column, width: usize) -> Vec<String> {
     lines
 }
 
-/// The least width of a column.
+/// The smallest possible width of a column.
 fn narrowest(column: &Column) -> usize {
     let all = column.cells.iter().chain(&column.name);
     all.map(|text| length(text.trim_start())).max().unwrap_or(0)
 }
 
-/// The table with a line per row; `None` if that is too wide.
+/// The table with a line per row; `None` if this is too wide.
 fn upright(columns: &[Column], width: usize) -> Option<String> {
     let mut widths: Vec<usize> = columns.iter().map(narrowest).collect();
     let total = widths.iter().sum::<usize>() + GAP * (columns.len() - 1);
     if width < total {
         return None;
     }
-    // The remaining width goes to the headers with most lines.
+    // The remaining width is given to the headers with most lines.
     let mut left = width - total;
     loop {
         let lines = |place: usize, width: usize| header_lines(&columns[place], width).len();
@@ -302,8 +303,8 @@ fn upright(columns: &[Column], width: usize) -> Option<String> {
     Some(text)
 }
 
-/// A line of a header whose last line is just above the cells, in a table whose tallest header has
-/// `tall` lines.
+/// The part of a header on a line. The last line of each header is just above the cells; the
+/// tallest header has `tall` lines.
 fn own_line(lines: &[String], line: usize, tall: usize) -> &str {
     (line + lines.len()).checked_sub(tall).map_or("", |line| lines[line].as_str())
 }
@@ -327,7 +328,7 @@ fn push_line<'a>(
     text.push('\n');
 }
 
-/// The table with a line per column; `None` if that is too wide.
+/// The table with a line per column; `None` if this is too wide.
 fn turned(columns: &[Column], width: usize) -> Option<String> {
     let names = Column {
         name: Vec::new(),
@@ -348,7 +349,7 @@ fn turned(columns: &[Column], width: usize) -> Option<String> {
     Some(text.trim_start_matches('\n').to_owned())
 }
 
-/// The columns in pieces that fit, each with the first column.
+/// The columns in pieces that fit, each of which starts with the first column.
 fn in_pieces(columns: &[Column], width: usize) -> String {
     let mut text = String::new();
     let mut rest = &columns[1..];
@@ -372,7 +373,8 @@ fn in_pieces(columns: &[Column], width: usize) -> String {
     }
 }
 
-/// A table in aligned columns, however wide. A unit that is the same in all rows is in the header.
+/// A table in aligned columns, without a limit of the width. A unit that is the same in all rows is
+/// in the header.
 pub fn table(batch: &RecordBatch) -> String {
     let schema = batch.schema();
     let columns: Vec<(Vec<String>, bool)> = schema
@@ -412,7 +414,7 @@ pub fn table(batch: &RecordBatch) -> String {
     text
 }
 
-/// A cell as text for people.
+/// A cell as text for readers.
 fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping, cut: Cut) -> String {
     match cell(column, row) {
         Value::Null => "-".to_owned(),
@@ -434,7 +436,7 @@ fn table_cell(column: &ArrayRef, row: usize, grouping: Grouping, cut: Cut) -> St
 enum Cut {
     /// Names that are too long are cut.
     Long,
-    /// Nothing is cut: a sentence without its end cannot be understood.
+    /// Nothing is cut, because a sentence without its end cannot be understood.
     Nothing,
 }
 
@@ -461,10 +463,10 @@ impl Grouping {
     }
 }
 
-/// The longest text of a cell; event sequences of crash loops have thousands of digits.
+/// The longest text of a cell. Event sequences of crash loops have thousands of digits.
 const CELL_MAX: usize = 60;
 
-/// Cuts a long name and adds its full length in characters; CSV and JSON have the whole name.
+/// Cuts a long name and adds its full length in characters. CSV and JSON have the whole name.
 fn shortened(text: &str) -> String {
     let length = text.chars().count();
     if length <= CELL_MAX {

@@ -241,13 +241,13 @@ pub(super) const LOG_EXTRA: &[Column] = &[
     may("requested_memory_kib", Float, "KiB", "memory requested, per processor"),
 ];
 
-/// Columns of the standard workload format alone.
+/// Columns that only the standard workload format has.
 const SWF_EXTRA: &[Column] = &[
     may("preceding_job", Id, "", "job that had to end first"),
     may("think_time_us", Long, "µs", "time between the end of the preceding job and the submit"),
 ];
 
-/// Columns of the grid workload format alone.
+/// Columns that only the grid workload format has.
 const GWF_EXTRA: &[Column] = &[
     may("site", Text, "", "site it was submitted at"),
     may("last_run_site", Text, "", "last site that it ran at"),
@@ -356,7 +356,7 @@ pub(super) const fn join<const COUNT: usize>(lists: &[&[Column]]) -> [Column; CO
     all
 }
 
-/// `base` with new meanings for some columns, each of which must exist.
+/// `base` with new meanings for some columns; all of these columns must exist.
 pub(super) const fn replace<const COUNT: usize>(
     base: &[Column],
     new: &[Column],

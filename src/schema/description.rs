@@ -14,10 +14,10 @@ pub(super) struct Description {
     pub title: &'static str,
     /// Its meaning of CPU, and its defaults.
     pub family: Family,
-    /// The unit of sums of memory over time: a share of the largest machine's (NMU), or as in the
-    /// log.
+    /// The unit of sums of memory over time: a share of the memory of the largest machine (NMU), or
+    /// the unit of the log.
     pub memory_unit: &'static str,
-    /// What holds for it and not for every source.
+    /// The properties that not every source has.
     pub traits: &'static [Trait],
     /// A paragraph for the help of `ingest`; empty if the format needs none.
     pub help: &'static str,
@@ -43,13 +43,13 @@ pub(crate) enum Family {
     Google,
     /// Logs of parallel jobs, a line per job: each gets whole processors.
     Processors,
-    /// An attempt takes a slot, whatever it uses.
+    /// Each attempt takes one slot, however much it uses.
     Slots,
     /// Pods and batch tasks: each gets its request, in cores.
     Cores,
 }
 
-/// What holds for some sources only.
+/// A property that only some sources have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trait {
     /// It is read only if its name is given: its content is not recognised.
@@ -64,11 +64,11 @@ pub(super) enum Trait {
     ChoosesUser,
     /// A job may be submitted again.
     SubmitsAgain,
-    /// Jobs and tasks are in two files, and one may know jobs that the other does not.
+    /// Jobs and tasks are in two files, and either file may have jobs that the other lacks.
     IsTwoFiles,
     /// Its jobs are pods.
     HasPods,
-    /// Large indices of its tasks are made from names.
+    /// Large task indices are computed from names.
     NamesTasks,
 }
 
@@ -102,7 +102,7 @@ pub(super) const GOOGLE_2019: Description = Description {
     ..GOOGLE
 };
 
-/// A log, which has events alone.
+/// A log, which has only events.
 pub(super) const LOG: Description = Description {
     family: Family::Processors,
     memory_unit: "KiB-s",

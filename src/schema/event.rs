@@ -1,7 +1,7 @@
 //! The types of events of jobs and tasks.
 
 /// The type of an event of a job or task, with its number in the lake. The list is that of the
-/// trace of 2019, and grows only with another trace.
+/// trace of 2019. It is extended only if another trace needs more types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -12,7 +12,7 @@ pub enum EventType {
     Schedule = 1,
     /// It lost its machine to something else.
     Evict = 2,
-    /// It failed by its own fault.
+    /// It failed because of its own error.
     Fail = 3,
     /// It completed its work.
     Finish = 4,
@@ -46,7 +46,7 @@ impl EventType {
         Self::Enable,
     ];
 
-    /// The type of a number; `None` for an unknown number.
+    /// The type with this number; `None` for an unknown number.
     pub fn of(number: impl TryInto<usize>) -> Option<Self> {
         Self::ALL.get(number.try_into().ok()?).copied()
     }

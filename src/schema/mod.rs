@@ -96,7 +96,7 @@ pub const SYSTEM_MACHINE: i64 = 1;
 /// The assumption that tasks started when they were created.
 pub const STARTS: &str = "no start time: started when it was created";
 
-/// The assumption about tasks of several instances in a log without these.
+/// The assumption about tasks that stand for several instances, in a log without instances.
 pub const SEVERAL_INSTANCES: &str = "tasks of several instances: a task stands for all of them, which \
     count as running, each with its request, from the start of the task to its end";
 
@@ -104,11 +104,11 @@ pub const SEVERAL_INSTANCES: &str = "tasks of several instances: a task stands f
 pub const JOINED_SAMPLE: &str =
     "rows of a joined sample: sequences and totals are not those of the trace";
 
-/// The remark of a log that records no capacity: that of the system is inferred from its use.
+/// The remark about a log that does not record the capacity of the system: it is inferred from use.
 pub const CAPACITY_FROM_USE: &str =
     "capacity of the system not recorded: the most processors in use at once";
 
-/// The remark of a log with jobs that ran on several machines, of which no event names any.
+/// The remark about jobs that ran on several machines: their events do not name a machine.
 pub const ON_SEVERAL: &str = "ran on several machines: all in `node_list`, none in `machine_id`";
 
 /// The most CPU, memory or disk that a row may have, in units of the largest machine: 2^20.
@@ -163,8 +163,8 @@ impl Table {
         self.columns(source).iter().position(|column| column.name == name)
     }
 
-    /// The position of the job's id, by which the rows are spread over buckets; the same for
-    /// every source. Tables of machines have none and are not spread.
+    /// The position of the job id, which is the same for every source. Rows are spread over buckets
+    /// by the job id. Tables of machines have no job id and are not spread.
     pub fn job_column(self) -> Option<usize> {
         self.column_idx(Source::Google2011, "job_id")
     }

@@ -48,7 +48,7 @@ const ACCOUNTING: [Column; 11] = [
     GPU_MODEL,
 ];
 
-/// Columns of Slurm alone.
+/// Columns that only Slurm has.
 const SLURM_EXTRA: &[Column] = &join::<{ ACCOUNTING.len() + 3 }>(&[
     &replace::<{ ACCOUNTING.len() }>(
         &ACCOUNTING,

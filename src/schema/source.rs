@@ -1,8 +1,8 @@
 //! The kinds of trace that a lake can be made from: one description of each.
 //!
-//! In: a name. Out: a [`Source`], with the tables that it can fill and their columns, its units, and
-//! its part of the help. Only `sources` handles the formats. A new source is one entry of the list
-//! `sources!`: help, hints, units and defaults follow from it.
+//! In: a name. Out: a [`Source`], with the tables that it can fill and their columns, its units,
+//! and its part of the help. Only `sources` handles the formats. A new source is one entry of the
+//! list `sources!`: help, hints, units and defaults follow from it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -71,8 +71,8 @@ sources! {
             windows and jobs, each of which is kept once. The cell is the last digit of every id.",
         ..GOOGLE_2019
     };
-    /// The same trace: its alloc sets, which hold resources that jobs run in, as if each were a
-    /// job.
+    /// Alloc sets of the same trace, each read as a job. An alloc set holds resources that jobs run
+    /// in.
     Google2019AllocSets = "google-2019-alloc-sets": Description {
         title: "Google cluster trace of 2019, alloc sets",
         traits: &[Trait::OnlyNamed],
@@ -195,7 +195,7 @@ sources! {
         },
         ..LOG
     };
-    /// Any table with one row per job or per attempt, as a map says.
+    /// Any table with one row per job or per attempt, as described by a map.
     Mapped = "mapped": Description {
         title: "Table of jobs, read by a map",
         traits: &[
@@ -269,7 +269,7 @@ impl Source {
         }
     }
 
-    /// What the help of `ingest` says about its format; empty if it needs no words.
+    /// The paragraph about its format in the help of `ingest`; empty if the format needs none.
     pub(crate) const fn help(self) -> &'static str {
         self.described().help
     }
@@ -288,7 +288,8 @@ impl Source {
         matches!(self.family(), Family::Processors)
     }
 
-    /// Whether it is in the standard workload format, or in the one with the same lines (GWF).
+    /// Whether it is in the standard workload format, or in the grid workload format (GWF), which
+    /// begins with the same fields.
     pub const fn is_workload_format(self) -> bool {
         matches!(self, Self::Swf | Self::Gwf)
     }
@@ -304,12 +305,12 @@ impl Source {
         self.has(Trait::Suspends)
     }
 
-    /// Whether its times may be without a time zone, which `--timezone` then names.
+    /// Whether its times may lack a time zone; `--timezone` then gives the zone.
     pub(crate) fn lacks_zone(self) -> bool {
         self.has(Trait::LacksZone)
     }
 
-    /// Whether `--user-from` says what counts as the user.
+    /// Whether `--user-from` can choose what counts as the user.
     pub(crate) fn chooses_user(self) -> bool {
         self.has(Trait::ChoosesUser)
     }
@@ -319,7 +320,7 @@ impl Source {
         self.has(Trait::SubmitsAgain)
     }
 
-    /// Whether jobs and tasks are in two files, and one may know jobs that the other does not.
+    /// Whether jobs and tasks are in two files, and either file may have jobs that the other lacks.
     pub(crate) fn is_two_files(self) -> bool {
         self.has(Trait::IsTwoFiles)
     }
@@ -329,7 +330,7 @@ impl Source {
         self.has(Trait::HasPods)
     }
 
-    /// Whether large indices of its tasks are made from names.
+    /// Whether large task indices are computed from names.
     pub(crate) fn names_tasks(self) -> bool {
         self.has(Trait::NamesTasks)
     }

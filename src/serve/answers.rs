@@ -1,7 +1,7 @@
 //! The answer of a job on its page, while it is computed and afterwards.
 //!
 //! In: a job. Out: markup, with charts and tables by the code of the report. Files of an answer are
-//! found in the list that the answer itself holds, never by a path from a request.
+//! looked up in the list that is stored with the answer, never by a path from a request.
 
 use std::path::{Path, PathBuf};
 
@@ -37,10 +37,10 @@ const LIMITS: Limits = Limits { rows: 200, bytes: 1 << 20 };
 /// Largest number of users that are named for each pair of indices.
 const MOVES_MAX: usize = 5;
 
-/// More notes are folded, so that the answer is seen first.
+/// If there are more notes than this, they are folded, so that the answer is seen first.
 const NOTES_OPEN: usize = 2;
 
-/// Columns of the heaviest users that only the files have.
+/// Columns of the table of heaviest users that are only in the files.
 const LEFT_OUT: [&str; 7] = [
     "unit",
     "ran_cpu_s",
@@ -80,7 +80,7 @@ pub(super) async fn live(portal: &Portal, reader: &Reader, id: &str, job: &Job) 
     }
 }
 
-/// That the portal has chosen how the clocks of several lakes are aligned.
+/// A note that the portal has chosen how to align the clocks of several lakes.
 fn aligned(spec: &Spec) -> Markup {
     let is_asked = spec.page.contains("align=");
     html! {
@@ -168,7 +168,7 @@ fn with_short_words(text: &str) -> String {
     text.split(' ').map(short).collect::<Vec<String>>().join(" ")
 }
 
-/// The results in a folder as markup: the sentence that answers, and everything else.
+/// The results in a folder as markup: the sentence with the answer, and everything else.
 fn shown(folder: &Path, root: &str, spec: &Spec) -> Result<(Markup, Markup), String> {
     let stored = read(folder)?;
     let is_fairness = spec.command == "fairness";
@@ -193,7 +193,7 @@ fn shown(folder: &Path, root: &str, spec: &Spec) -> Result<(Markup, Markup), Str
                 stored_table(&caption, &shown, root, &links, &[], unit_of(result))
             })
             .collect();
-        // The tables of indices say themselves why there is nothing.
+        // The tables of indices explain themselves why they are empty.
         let nothing = result.whole.nothing().filter(|_| !is_fairness);
         pieces.push(html! {
             @if let Some(nothing) = nothing { p class="answer" { (nothing) } }
@@ -212,7 +212,7 @@ fn shown(folder: &Path, root: &str, spec: &Spec) -> Result<(Markup, Markup), Str
     Ok((first, html! { @for piece in pieces { (piece) } }))
 }
 
-/// A command line with the names of lakes and without the folders and files of the operator.
+/// A command line with the names of lakes instead of folders, and without files of the operator.
 fn command(words: &[String], spec: &Spec) -> String {
     let mut lakes = spec.lakes.iter();
     let said = |word: &String| {
@@ -299,7 +299,7 @@ fn fairness(result: &Stored, lakes: &[String]) -> Markup {
 }
 
 /// Whether a column has shares of a whole, which are shown in percent. The value of an index may be
-/// a share of an allowance, above 1: it is a number, as on the axis of its chart.
+/// a share of an allowance and exceed 1, so it is shown as a number, as on the axis of its chart.
 fn is_share(column: &str) -> bool {
     matches!(column, "share" | "heaviest_share" | "largest_step_share")
 }
@@ -367,7 +367,7 @@ pub(super) fn read(folder: &Path) -> Result<Vec<Stored>, String> {
     chosen.map(|chosen| chosen.results).map_err(|error| error.to_string())
 }
 
-/// The path of a file of a job's answer, as the answer itself lists it.
+/// The path of a file of a job's answer; `None` if the answer does not list it.
 pub(super) fn file(portal: &Portal, id: &str, name: &str) -> Option<PathBuf> {
     let answer = portal.queue.get(id)?.record.answer?;
     let folder = portal.state.job(id).join(&answer.folder);

@@ -1,7 +1,7 @@
 //! `GET /api/...`: the JSON of a command, as `--format json` prints it.
 //!
 //! In: the name of a command and parameters that are its flags. Out: the bytes that a process of
-//! the command prints. An answer is cached as long as its lakes do not grow.
+//! the command prints. A cached answer is valid until one of its lakes grows.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use super::portal::Portal;
 use super::reply::{self, Reply};
 use super::worker::{self, End, Meter, Order};
 
-/// The command line of a question, and the versions of its lakes, whose files stay on disk as long
-/// as the caller holds them.
+/// The command line of a question, and the versions of its lakes. Their files stay on disk while
+/// the caller holds the versions.
 pub(super) fn question(
     portal: &Portal,
     name: &str,
@@ -65,7 +65,7 @@ pub(super) async fn answer(portal: &Portal, name: &str, pairs: &Pairs) -> Reply 
     let Ok(Ok(_place)) = timeout(portal.limits.time, portal.workers.acquire()).await else {
         return reply::busy("all workers are busy: ask again later");
     };
-    // The previous holder of the place may have asked the same question.
+    // The question that held the permit before may have been the same.
     if let Some(known) = portal.cache.get(&key) {
         return reply::json_bytes(StatusCode::OK, known);
     }

@@ -16,20 +16,21 @@ use crate::answers::study::Study;
 use crate::answers::words::{Section, Setting};
 use crate::studies::outcomes::Classes;
 
-/// Commands that can be asked about lakes: the studies with a step. Checks of a lake and reproductions
-/// read files beside it, which only the operator has.
+/// Commands that users can run on lakes: the studies with a step. Checks of a lake and
+/// reproductions are not among them, because they also read files that only the operator has.
 pub(super) fn answers() -> impl Iterator<Item = &'static str> {
     let is_asked = |study: &&Study| study.step.is_some_and(|step| !step.is_check);
     STUDIES.iter().filter(is_asked).map(|study| study.name)
 }
 
-/// Commands whose form follows from their flags, and whose answers are jobs; `fairness` has a form
-/// of its own.
+/// Commands with a form made from their flags, and with jobs as answers. `fairness` has its own
+/// form.
 pub(super) fn forms() -> impl Iterator<Item = &'static str> {
     answers().filter(|name| *name != "fairness")
 }
 
-/// Flags that are not offered to users: where answers go and how they look, engines, and programs.
+/// Flags that are not offered to users: about the place and the format of answers, engines, and
+/// programs.
 const NOT_OFFERED: [&str; 17] = [
     "lake",
     "format",
@@ -65,7 +66,7 @@ const SHOWN_MAX: usize = 80;
 /// A parameter.
 #[derive(Clone, Debug)]
 pub(super) struct Parameter {
-    /// Its name, which is that of the flag.
+    /// Its name, the same as that of the flag.
     pub name: String,
     /// What it means, in a line.
     pub help: String,
@@ -84,7 +85,7 @@ pub(super) struct Parameter {
 pub(super) enum Takes {
     /// `yes` or `no`.
     YesOrNo,
-    /// One of some words, each with its meaning.
+    /// One of a list of words, each with its meaning.
     Word(Vec<(String, String)>),
     /// A text; the name of its unit or form.
     Text(String),
@@ -154,7 +155,7 @@ impl Asks {
         Ok(words)
     }
 
-    /// Refuses what the command would refuse.
+    /// Refuses words that the command would refuse.
     fn check(&self, command: &str, words: &[String]) -> Result<(), Wrong> {
         let begin = ["jobfate", command].map(str::to_owned);
         let Err(error) = self.0.clone().try_get_matches_from(begin.iter().chain(words)) else {
@@ -182,15 +183,15 @@ impl Asks {
     }
 }
 
-/// Refuses what the study of the command would refuse before it reads a lake.
+/// Refuses options that the study of the command would refuse before it reads a lake.
 fn check_plan(name: &str, known: &[Parameter], words: &[String]) -> Result<(), Wrong> {
     let study = STUDIES.iter().find(|study| study.name == name);
     let Some(reader) = study.and_then(|study| study.step?.section) else { return Ok(()) };
     let mut section = section(known, words);
     loop {
         let Err(wrong) = (reader.check_alone)(&section) else { return Ok(()) };
-        // The command has accepted each value by itself. What is left out here is not an option of
-        // the study, or is written otherwise in a section.
+        // The command has already accepted each single value. An option that is removed here is not
+        // one of the study, or has another form in a section.
         let Some(key) = wrong.key else {
             return Err(Wrong { parameter: named_in(&wrong.problem, known), said: wrong.problem });
         };
@@ -208,7 +209,7 @@ fn section(known: &[Parameter], words: &[String]) -> Section {
         let (key, value) = flag.split_once('=').unwrap_or((flag, ""));
         all.entry(key).or_default().push(value.to_owned());
     }
-    // A choice that is left open is that of the flag.
+    // A choice that the user leaves open gets the default of the flag.
     for one in known.iter().filter(|one| matches!(one.takes, Takes::Word(_))) {
         if let Some(default) = &one.default {
             all.entry(&one.name).or_insert_with(|| vec![default.clone()]);
@@ -224,7 +225,7 @@ fn section(known: &[Parameter], words: &[String]) -> Section {
     all.into_iter().map(|(key, values)| (key.to_owned(), setting(key, values))).collect()
 }
 
-/// The first parameter that a text names: `--groups`, or in backticks.
+/// The first parameter that a text names, as `--groups` or in backticks.
 fn named_in(text: &str, known: &[Parameter]) -> Option<String> {
     let place = |name: &str| {
         let forms = [format!("--{name}"), format!("`{name}`")];
@@ -288,7 +289,7 @@ fn is_offered(command: &str, arg: &Arg) -> bool {
     let takes = arg.get_value_names().into_iter().flatten();
     let leads_away =
         takes.into_iter().any(|takes| PLACES.iter().any(|place| takes.contains(place)));
-    // Except in `fairness`, it only cuts the printed table; JSON is always whole.
+    // Except in `fairness`, `--top` only shortens the printed table; the JSON is always complete.
     let is_view = id == "top" && command != "fairness";
     let is_switch_of_program = id == "time_limit";
     let is_index = id == "formula" || id == "index_program" || id == "index_file";

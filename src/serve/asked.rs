@@ -1,4 +1,4 @@
-//! A form for every command with an answer: its flags as fields, its answer as a job.
+//! A form for every command with an answer. Its flags are the fields, and its answer is a job.
 
 use hyper::StatusCode;
 use maud::{Markup, html};
@@ -71,7 +71,7 @@ fn form(portal: &Portal, reader: &Reader, name: &str, pairs: &Pairs, wrong: &[Wr
     }
 }
 
-/// The fields of a form, with what the kind of trace chooses where nothing is entered.
+/// The fields of a form. The default policies are those of the lake's kind of trace.
 fn parameters(portal: &Portal, name: &str, lake: Option<&At>) -> Vec<Parameter> {
     let mut all = portal.asks.parameters(name);
     for one in all.iter_mut().filter(|one| one.name == "policies" && one.default.is_none()) {

@@ -1,6 +1,6 @@
-//! Rows that a search found: in order, with the attempts and the reasons of ends of a job.
+//! Rows that a search found: puts them in order, and derives the attempts of a job.
 //!
-//! In: events as rows of a table. Out: rows. Nothing is read here.
+//! In: events as rows of a table. Out: rows. This module reads no lake.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) fn ordered(mut rows: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// Clears the reason why a job ended in rows of other events: a log has it once for the whole job.
+/// Clears the end reason in rows that are not about an end. A log has one reason for the whole job.
 pub(super) fn without_reasons(header: &[String], rows: &mut [Row]) {
     let at = |name: &str| header.iter().position(|column| column == name);
     let (Some(event), Some(reason)) = (at("event"), at("end_reason")) else { return };

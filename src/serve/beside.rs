@@ -1,8 +1,8 @@
-//! The indices of a user beside those of the other users, on the page of the user.
+//! The indices of a user next to those of the other users, on the page of the user.
 //!
 //! In: a lake and a user. Out: the charts of the report, from the answer to the usual question
-//! about the lake, or a form that asks this question if it was not asked yet. Opening a page starts
-//! nothing.
+//! about the lake, or a form that asks this question if it has not been asked yet. Opening a page
+//! starts nothing.
 
 use hyper::StatusCode;
 use maud::{Markup, PreEscaped, html};
@@ -36,7 +36,7 @@ fn page_of(lake: &str, user: &str) -> String {
     format!("/find?lake={}&what=user&id={}", encoded(lake), encoded(user))
 }
 
-/// A part of the page of a user, and the job that it is drawn from. When the job changes, the whole
+/// A part of the page of a user, and the job that it is made from. When the job changes, the whole
 /// page is updated, since its scripts read all of its tables.
 pub(super) struct Beside {
     pub part: Markup,

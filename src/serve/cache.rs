@@ -1,4 +1,4 @@
-//! Cached answers, for the same question again.
+//! Cached answers, for questions that are repeated.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

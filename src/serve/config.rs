@@ -25,7 +25,7 @@ pub struct Config {
     pub watch: Vec<(String, PathBuf)>,
     /// Limits of questions.
     pub limits: Limits,
-    /// The commands of this program, whose flags are the parameters of questions.
+    /// The commands of this program. Their flags are the parameters of questions.
     pub commands: clap::Command,
     /// Prints a message for the operator.
     pub say: fn(&str),

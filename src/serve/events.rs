@@ -1,7 +1,7 @@
 //! Updates of open pages, as server-sent events.
 //!
-//! In: events of the portal. Out: lines of JSON to every open page. A page that is too slow is asked
-//! to update itself; the number of open pages is limited.
+//! In: events of the portal. Out: lines of JSON to every open page. A page that is too slow gets a
+//! message to reload its contents. The number of open pages is limited.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Fields of forms, from the flags of commands.
 //!
-//! In: a parameter, its value and what is wrong with it. Out: a labelled field with its help and
-//! the mistake beside it.
+//! In: a parameter, its value and what is wrong with it. Out: a labelled field with its help, and
+//! with the mistake next to it.
 
 use maud::{Markup, html};
 
@@ -65,7 +65,7 @@ pub(super) fn field(parameter: &Parameter, pairs: &Pairs, wrong: &[Wrong]) -> Ma
     }
 }
 
-/// The help of a field: of one that takes words, with the meaning of each.
+/// The help of a field. If the field takes one of some words, it has the meaning of each word.
 fn help(parameter: &Parameter) -> Markup {
     let id = format!("{}-help", parameter.name);
     let text = in_a_form(&parameter.help);
@@ -87,7 +87,8 @@ fn help(parameter: &Parameter) -> Markup {
     }
 }
 
-/// Whether the same name in two clusters is the same user: it is, unless the box is ticked.
+/// The box for names that occur in two clusters. If it is ticked, they are two users; otherwise one
+/// user.
 fn same_users(given: Option<&str>, bad: Option<&str>) -> Markup {
     let name = "same-users";
     html! {
@@ -102,7 +103,7 @@ fn same_users(given: Option<&str>, bad: Option<&str>) -> Markup {
     }
 }
 
-/// The ids of what describes a field: its help, and what is wrong with it.
+/// The ids of the elements that describe a field: its help, and its mistake.
 pub(super) fn described(name: &str, has_help: bool, bad: Option<&str>) -> String {
     let help = has_help.then(|| format!("{name}-help"));
     let wrong = bad.map(|_| format!("{name}-wrong"));

@@ -45,7 +45,7 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Rep
         let (wanted, of) = (id.clone(), what.clone());
         let look = move || look(&version.path, &of, &wanted);
         let looked = tokio::task::spawn_blocking(look).await;
-        // The search for near names waits for a place of its own.
+        // The search for similar names waits for its own permit.
         drop(place);
         match looked {
             Ok(Ok(found)) => {
@@ -68,7 +68,7 @@ pub(super) async fn show(portal: &Portal, reader: &Reader, query: &Pairs) -> Rep
     reply::html(StatusCode::OK, pages::page(Some(reader), "/find", "Search", &body))
 }
 
-/// The users or machines of a lake: those near a name, or a list.
+/// The users or machines of a lake: those with names similar to a given one, or a list.
 async fn names_of(portal: &Portal, lake: &At, what: &str, near_to: Option<&str>) -> Markup {
     let version = lake.now();
     let Ok(_place) = portal.looks.acquire().await else { return html! {} };

@@ -17,7 +17,7 @@ use crate::files;
 /// A file of a folder counts as whole once it has not changed for this long.
 const REST: Duration = Duration::from_secs(2);
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const BLOCK: usize = 1 << 20;
 
 /// Number of bytes by which a file is recognised, in addition to its name and identity.
@@ -30,8 +30,8 @@ struct Taken {
     identity: (u64, u64),
     /// Bytes of it that were taken.
     offset: u64,
-    /// The last of these bytes, at most [`END`]: if the file has others in that place, it was
-    /// rewritten.
+    /// The last of these bytes, at most [`END`]. If the file now has other bytes in that place, it
+    /// was rewritten.
     #[serde(default)]
     end: Vec<u8>,
     /// Bytes of the copy.
@@ -39,7 +39,8 @@ struct Taken {
 }
 
 impl Taken {
-    /// Whether a file still begins with what was taken of it, as far as its last bytes show.
+    /// Whether a file still begins with the bytes that were taken of it. Only the last of them are
+    /// compared.
     fn is_of(&self, file: &mut File) -> io::Result<bool> {
         if file.metadata()?.len() < self.offset {
             return Ok(false);
@@ -98,7 +99,8 @@ impl Log {
         let identity = files::identity(&self.from).unwrap_or_default();
         let is_other = self.taken.identity != (0, 0) && identity != self.taken.identity;
         if is_other && let Some(mut earlier) = self.open.take() {
-            // Rotated: first the last lines of the earlier file. Its very last line is whole now.
+            // The log was rotated: take the last lines of the earlier file first. Its last line is
+            // complete now, even without a line end.
             lines += self.lines_of(&mut earlier, true)?;
         }
         if identity == (0, 0) {
@@ -117,7 +119,7 @@ impl Log {
         Ok(lines)
     }
 
-    /// Copies whole lines from where the last ones ended; if the file is over, also a last line
+    /// Copies whole lines from where the last ones ended; if the file is complete, also a last line
     /// without a line end.
     fn lines_of(&mut self, file: &mut File, is_over: bool) -> io::Result<u64> {
         let mut copy = OpenOptions::new().append(true).open(&self.copy)?;

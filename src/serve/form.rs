@@ -1,4 +1,4 @@
-//! Queries and forms as pairs of names and values, with limits on how many and how long.
+//! Queries and forms as pairs of names and values, with limits on their number and length.
 //!
 //! In: text from outside. Out: pairs in their order, or the limit that is exceeded. Bytes that are
 //! not UTF-8 are refused and not replaced.
@@ -34,7 +34,7 @@ impl Pairs {
         Ok(Self(pairs))
     }
 
-    /// The pairs whose value is not blank.
+    /// The pairs with a value that is not blank.
     pub(super) fn filled(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
         let all = self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         all.filter(|(_, value)| !value.trim().is_empty())
@@ -55,7 +55,7 @@ impl Pairs {
         self.0.push((name.to_owned(), value.to_owned()));
     }
 
-    /// The pairs whose value is not blank, as a query.
+    /// The pairs with a value that is not blank, as a query.
     pub(super) fn query(&self) -> String {
         form_urlencoded::Serializer::new(String::new()).extend_pairs(self.filled()).finish()
     }

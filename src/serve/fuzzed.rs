@@ -1,4 +1,4 @@
-//! Checks of what must hold for any query or form that reaches the portal, whatever its bytes.
+//! Checks of what must hold for any bytes of a query or form that reaches the portal.
 //!
 //! In: any bytes. Out: nothing, or a panic with the check that failed. Compiled only for tests and for
 //! the targets of `fuzz/`.

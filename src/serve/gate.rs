@@ -1,8 +1,8 @@
 //! Access checks: host, origin, token and the tokens of forms.
 //!
-//! In: the head of a request. Out: a session, or why it is refused. Hosts are compared so that no
-//! other site can point its own name here (DNS rebinding), origins so that no page of another site
-//! can send requests. A client without a token learns only that one is needed.
+//! In: the head of a request. Out: a session, or why it is refused. Hosts are compared, so that no
+//! other site can point its own name here (DNS rebinding). Origins are compared, so that no page of
+//! another site can send requests. A client without a token learns only that one is needed.
 
 use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
 use hyper::http::request::Parts;

@@ -1,8 +1,8 @@
-//! What a form shows beside the flags of a command: the question in words, which fields come first,
-//! examples to click, and whether a lake can answer at all.
+//! What a form shows in addition to the flags of a command: the question in words, the fields that
+//! come first, examples to click, and whether a lake can answer at all.
 //!
-//! In: the name of a command. Out: texts. No answer depends on them; a list may be written with
-//! spaces or commas, and becomes what the command reads.
+//! In: the name of a command. Out: texts. No answer depends on them. This module also converts
+//! lists: users may write them with spaces or commas, and the command reads one of the two.
 
 use super::lakes::Version;
 use crate::answers::form::Form;
@@ -26,7 +26,7 @@ pub(super) fn is_basic(command: &str, field: &str) -> bool {
 /// Values of a field, each with its meaning.
 type Examples = &'static [(&'static str, &'static str)];
 
-/// Values to click at a field that takes a language of its own.
+/// Values to click, for fields that take a special notation.
 const EXAMPLES: [(&str, &str, Examples); 7] = [
     (
         "replay",
@@ -127,7 +127,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether a piece is `key=value`, and not a name with parameters of its own.
+/// Whether a piece is `key=value`, and not a name with its own parameters.
 fn is_parameter(piece: &str) -> bool {
     let end = piece.find('=');
     end.is_some_and(|end| !piece[..end].contains([':', '+', '{']))
@@ -197,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// What was read once is read again as the same.
+        /// Converting a list a second time does not change it.
         #[test]
         fn a_list_stays_the_same(text in "[ab:=,{} +]{0,24}") {
             let once = list_of("replay", "policies", &text);

@@ -1,9 +1,9 @@
-//! Connections: how many there may be, how slow, and how they end.
+//! Connections: limits on their number and on slow clients, and how they end.
 //!
-//! In: a listener. Out: replies of [`routes`](super::routes). A client that sends no head or does
-//! not read keeps a connection for some seconds and costs nothing else; connections beyond the
-//! limit wait. At SIGINT or SIGTERM, requests in progress are answered, jobs end, and the server
-//! ends after at most 1.5 s.
+//! In: a listener. Out: replies of [`routes`](super::routes). A client that sends no head, or does
+//! not read, only occupies a connection for some seconds. Connections beyond the limit wait. At
+//! SIGINT or SIGTERM, requests in progress are answered, jobs end, and the server ends after at
+//! most 1.5 s.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -44,7 +44,7 @@ const HEAD_MAX: usize = 64 << 10;
 /// Time that requests in progress have at the end.
 const GRACE: Duration = Duration::from_millis(1500);
 
-/// What the operator reads at the start.
+/// The message to the operator at the start.
 fn listening(at: SocketAddr) -> String {
     let others = if at.ip().is_loopback() {
         ""
@@ -84,7 +84,7 @@ pub(super) async fn serve(portal: Arc<Portal>, followed: Vec<Followed>) -> Resul
                         drop(place);
                     });
                 }
-                // Most likely no file descriptor is free: closed connections free some.
+                // Most likely no file descriptor is free; connections that close free some.
                 Err(_) => sleep(Duration::from_millis(50)).await,
             },
         }

@@ -1,5 +1,5 @@
-//! Jobs: the list, the page of a job, and its actions. Pages call them questions, since a job of a
-//! reader is one of the cluster.
+//! Jobs: the list, the page of a job, and its actions. Pages call them questions, because readers
+//! use the word job for jobs of the cluster.
 
 use hyper::StatusCode;
 use maud::{Markup, html};

@@ -30,7 +30,7 @@ pub(super) struct Version {
     pub rows: Vec<(Table, u64)>,
     /// The first and the last event of all tables with times, s of the clock of the trace.
     pub clock: Option<[f64; 2]>,
-    /// Whether its machines come and go: a log may only know that they are there.
+    /// Whether its machines come and go. A log may record only that they exist.
     pub has_failures: bool,
     /// The policies that `replay` compares by default.
     pub policies: String,
@@ -91,8 +91,8 @@ pub(super) fn span_of(lake: &Lake, table: Table) -> Option<f64> {
     Some(micros_to_seconds(entry.max_time_us()? - first))
 }
 
-/// The first and the last event of the tables of jobs and tasks, s. Machines of a log are there
-/// from time 0 on, which is no date of the log.
+/// The first and the last event of the tables of jobs and tasks, s. Tables of machines are left
+/// out: machines of a log exist from time 0 on, which is not a date of the log.
 fn clock_of(lake: &Lake) -> Option<[f64; 2]> {
     let tables = [Table::JobEvents, Table::TaskEvents];
     let entries = || tables.iter().filter_map(|table| lake.manifest.table(*table));
@@ -102,8 +102,8 @@ fn clock_of(lake: &Lake) -> Option<[f64; 2]> {
     Some([first, last].map(micros_to_seconds))
 }
 
-/// Whether a machine of the lake ever came or went. A lake that cannot be read is asked all the
-/// same: the answer says why.
+/// Whether a machine of the lake ever came or went. Always true for lakes that are not of a log;
+/// false for a log whose machines cannot be read.
 fn has_failures(lake: &Lake) -> bool {
     let is_known = |read: &MachineEvents| read.events.iter().any(|event| event.time_us != 0);
     !lake.source().is_log() || MachineEvents::read(lake).is_ok_and(|read| is_known(&read))
@@ -140,7 +140,7 @@ impl At {
         if now.is_ours || seen(&now.path) == now.seen {
             return false;
         }
-        // A manifest that is being replaced will be read the next time.
+        // A manifest that is being replaced now will be read the next time.
         let Ok(next) = Version::open(&now.path, false) else { return false };
         let is_other = next.stamp != now.stamp;
         self.put(next);
@@ -174,8 +174,7 @@ impl Lakes {
         &self.0
     }
 
-    /// Whether most of the span of a common clock would be empty, since the lakes are of times far
-    /// apart.
+    /// Whether most of a common clock would be empty, because the times of the lakes are far apart.
     pub(super) fn are_apart(lakes: &[&At]) -> bool {
         is_mostly_empty(lakes.iter().filter_map(|at| at.now().clock).collect())
     }
@@ -185,12 +184,12 @@ impl Lakes {
         self.0.iter().find(|at| at.name == name)
     }
 
-    /// Those of the names that no lake has.
+    /// The given names that no lake has.
     pub(super) fn gone<'a>(&self, names: &'a [String]) -> Vec<&'a str> {
         names.iter().map(String::as_str).filter(|name| self.find(name).is_none()).collect()
     }
 
-    /// What is wrong with a form without the name of a lake: it chooses one of several.
+    /// The mistake of a form without the name of a lake, if the portal has several.
     pub(super) fn unnamed(&self, name: Option<&str>) -> Option<&'static str> {
         let is_open = name.is_none() && 1 < self.0.len();
         is_open.then_some("choose a cluster: this portal has several")

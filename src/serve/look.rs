@@ -36,7 +36,7 @@ use crate::units::micros_to_seconds;
 /// Time limit of a search.
 pub(super) const TIME: Duration = Duration::from_secs(20);
 
-/// The column with the name of a machine, in sources that know it.
+/// The column with the name of a machine, in sources that record it.
 pub(super) const MACHINE_NAME: &str = "machine_name";
 
 /// What was found.
@@ -46,7 +46,7 @@ pub(super) struct Found {
     pub(super) tables: Vec<(String, Vec<String>, Vec<Row>, usize)>,
     /// Charts, as on a page of the report.
     pub(super) drawings: String,
-    /// Why there are none.
+    /// Why there are no charts.
     pub(super) failed: Option<String>,
     /// Whether the time limit ended the search.
     pub(super) is_cut: bool,
@@ -67,7 +67,7 @@ impl Found {
     }
 }
 
-/// Searches for rows; runs on a thread of its own.
+/// Searches for rows; runs on a separate thread.
 pub(super) fn look(path: &std::path::Path, what: &str, id: &str) -> Result<Found, LakeError> {
     let lake = Lake::open(path)?;
     let end = progress::now() + TIME;
@@ -81,7 +81,7 @@ pub(super) fn look(path: &std::path::Path, what: &str, id: &str) -> Result<Found
     }
 }
 
-/// The machine with a number, or else with a name.
+/// The machine with a number, or otherwise with a name.
 fn machine_of(lake: &Lake, text: &str) -> Result<Option<i64>, LakeError> {
     if let Ok(id) = text.parse() {
         return Ok(Some(id));
@@ -276,7 +276,8 @@ fn user(lake: &Lake, name: &str, end: Instant) -> Result<Found, LakeError> {
     Ok(found)
 }
 
-/// The outcomes of the jobs of a user, whose events are in order, and how many ran over time.
+/// The outcomes of the jobs of a user, and how many ran over time. The events of each job are in
+/// order.
 fn drawn(
     jobs: &BTreeMap<i64, Vec<(i64, i64, i32)>>,
     (name, classes): (&str, Classes),
@@ -323,7 +324,7 @@ fn draw(lake: &Lake, id: i64, end: Instant, found: &mut Found) {
     }
 }
 
-/// The lake; reading it stops when the time is over.
+/// The lake; reading it stops at the time limit.
 fn watched(lake: &Lake, end: Instant) -> Lake {
     let is_over = move |_| {
         if end < progress::now() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -334,7 +335,7 @@ fn watched(lake: &Lake, end: Instant) -> Lake {
 /// A machine: when it came and went, and what ran on it.
 fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
     let mut found = Found::default();
-    // In a log this machine stands for the system as a whole.
+    // In a log, this machine represents the whole system.
     if id == SYSTEM_MACHINE && lake.source().is_log() {
         return Ok(found);
     }
@@ -387,7 +388,7 @@ fn machine(lake: &Lake, id: i64, end: Instant) -> Result<Found, LakeError> {
         }
         found.tables.push(("Task events".to_owned(), header(&columns), ordered(rows), count));
     }
-    // Rows come first: they are what was asked for, and both share one time limit.
+    // Rows come first: they were requested, and the charts share their time limit.
     draw(lake, id, end, &mut found);
     Ok(found)
 }

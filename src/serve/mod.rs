@@ -11,9 +11,9 @@
 //! ```
 //!
 //! The server is hyper with our own limits. It promises to end within 2 s and to serve 200 clients
-//! at once, and slow clients cost it nothing. `tiny_http` has no limit for slow clients; `axum`
-//! leaves the same limits to us and takes 39 s of CPU to build where hyper takes 24 s (tokio and
-//! maud included). One thread serves everything, since it only passes bytes on.
+//! at the same time. Slow clients do not affect others. `tiny_http` has no limit for slow clients;
+//! `axum` leaves the same limits to us and takes 39 s of CPU to build where hyper takes 24 s (tokio
+//! and maud included). One thread serves everything, since it only passes bytes on.
 
 use std::sync::Arc;
 

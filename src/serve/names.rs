@@ -1,9 +1,9 @@
 //! The names of lakes, from the operator's command line.
 //!
 //! In: `NAME=DIR` or `DIR`, of lakes and of what is followed. Out: a different name for each. A
-//! folder without a name is called by its last part. If another has the same last part, it is
-//! called by the folder around it, and if that name is taken too, it gets a number. The same command
-//! line always gives the same names.
+//! folder without a name is called by its last part. If another folder has the same last part, it
+//! is called by the name of its parent folder. If that name is taken too, it gets a number. The
+//! same command line always gives the same names.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ struct One {
 }
 
 impl One {
-    /// Reads a lake, or what is followed, which is called by its file stem.
+    /// Reads a lake, or a followed path. The name of a followed path is its file stem.
     fn read(text: &str, is_watched: bool) -> Self {
         let (name, path) = named_lake(text);
         if path.as_os_str() != text {
@@ -42,7 +42,7 @@ impl One {
     }
 }
 
-/// A part of a path as a name. A name is written before `=`, so it has none.
+/// A part of a path as a name. A name is written before `=`, so it cannot contain one.
 fn plain(part: &std::ffi::OsStr) -> String {
     let is_bad = |letter: char| letter == '=' || letter.is_control();
     part.to_string_lossy().replace(is_bad, "-")
@@ -60,10 +60,10 @@ fn around(path: &Path) -> Option<String> {
     last_of(whole.parent()?)
 }
 
-/// The names of lakes and of what is followed.
+/// The names of lakes and of followed paths.
 ///
 /// # Errors
-/// Two have been given the same name.
+/// The same name was given twice.
 pub fn named(lakes: &[String], watch: &[String]) -> Result<Named> {
     let mut all: Vec<One> = lakes.iter().map(|text| One::read(text, false)).collect();
     all.extend(watch.iter().map(|text| One::read(text, true)));

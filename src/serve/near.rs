@@ -1,5 +1,5 @@
 //! The users or machines of a lake, for readers who do not know a name: those with most events, and
-//! those whose names are near a name that none has.
+//! those with names similar to an unknown one.
 //!
 //! In: a lake. Out: names, the most active first. A search stops at its time limit.
 
@@ -30,9 +30,9 @@ const NEAR_MAX: usize = 8;
 /// A user or machine.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct One {
-    /// Its name; a machine whose name another one has too, with its number.
+    /// Its name. A machine also has its number if it shares its name or if its name is a number.
     name: String,
-    /// What finds it.
+    /// The text that finds it.
     id: String,
     /// The number of its events.
     count: u64,
@@ -99,7 +99,7 @@ fn machines(lake: &Lake, end: Instant) -> Result<Known, LakeError> {
         })?;
     }
     if lake.source().is_log() {
-        // In a log this machine stands for the system as a whole.
+        // In a log, this machine represents the whole system.
         counts.remove(&SYSTEM_MACHINE);
     }
     let mut names: FxHashMap<i64, String> = FxHashMap::default();
@@ -116,8 +116,8 @@ fn machines(lake: &Lake, end: Instant) -> Result<Known, LakeError> {
     Ok(Known { what: "machine", all, table, is_cut })
 }
 
-/// Machines by name; those that share a name, or whose name is the number of another one, have
-/// their number as well, and are found by it.
+/// Machines by name. A machine also has its number, and is found by it, if it shares its name with
+/// another machine or if its name is a number.
 fn named(names: &FxHashMap<i64, String>, counts: FxHashMap<i64, u64>) -> Vec<One> {
     let mut sorted: Vec<&str> = names.values().map(String::as_str).collect();
     sorted.sort_unstable();
@@ -125,7 +125,7 @@ fn named(names: &FxHashMap<i64, String>, counts: FxHashMap<i64, u64>) -> Vec<One
         let until = sorted.partition_point(|other| *other <= name);
         until - sorted.partition_point(|other| *other < name)
     };
-    // A number is searched for before a name.
+    // A search takes a number as an id before it looks for names.
     let is_own = |name: &str| times(name) == 1 && name.parse::<i64>().is_err();
     let one = |(id, count): (i64, u64)| {
         let (name, id) = (names.get(&id), id.to_string());
@@ -144,7 +144,7 @@ fn ordered(mut all: Vec<One>) -> Vec<One> {
     all
 }
 
-/// The names that begin like a name, have it within, or differ in few letters.
+/// The names that begin with a name, contain it, or differ from it in few letters.
 pub(super) fn near<'a>(name: &str, known: &'a [One]) -> Vec<&'a One> {
     let wanted = name.to_lowercase();
     let names = || known.iter().map(|one| one.name.as_str());
@@ -171,7 +171,7 @@ pub(super) fn list_of(lake: &str, what: &str) -> String {
     format!("/find?lake={}&what={what}&list=yes", encoded(lake))
 }
 
-/// How many names are listed of how many, in which order.
+/// How many of the names are listed, and in which order.
 fn listed(known: &Known) -> String {
     let events = if known.table == Table::JobEvents { "events of jobs" } else { "events of tasks" };
     let (all, what) = (known.all.len() as u64, known.what);
@@ -204,7 +204,7 @@ pub(super) fn list(lake: &str, known: &Known) -> Markup {
     }
 }
 
-/// Names that may have been meant, for a name that no user or machine has.
+/// Suggestions for a name that no user or machine has.
 pub(super) fn suggested(lake: &str, name: &str, known: &Known) -> Markup {
     let (near, what) = (near(name, &known.all), known.what);
     html! {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::ask::{Asks, Parameter, Takes, answers};
 use super::lakes::Lakes;
 
-/// Keys of every answer: what made it, and its table.
+/// Keys of every answer: its origin, and its table.
 const KEYS: [&str; 6] = ["program", "command", "source", "inputs", "settings", "table"];
 
 /// The document.

@@ -1,4 +1,4 @@
-//! The frame of every page, and pages without content of their own.
+//! The frame of every page, and the pages for a login and for a problem.
 //!
 //! In: the content of a page. Out: markup; the templates escape every text.
 

@@ -56,8 +56,8 @@ pub(super) struct Portal {
 /// Clients that may wait to be accepted while the portal is busy; the system may allow fewer.
 const UNACCEPTED_MAX: i32 = 1024;
 
-/// Listens with a longer queue than the 128 of the standard library: a client that finds no place
-/// tries again after a second or more.
+/// Listens with a longer queue than the 128 places of the standard library. A client that finds no
+/// place tries again only after a second or more.
 fn listen(at: SocketAddr) -> io::Result<TcpListener> {
     let listener = TcpListener::bind(at)?;
     rustix::net::listen(&listener, UNACCEPTED_MAX)?;
@@ -118,17 +118,17 @@ impl Portal {
         Ok(listener)
     }
 
-    /// Tells everything that runs to stop.
+    /// Stops everything that runs.
     pub(super) fn stop(&self) {
         self.stop.send_replace(true);
     }
 
-    /// Whether everything is to stop.
+    /// A receiver that is true when everything must stop.
     pub(super) fn stopped(&self) -> watch::Receiver<bool> {
         self.stop.subscribe()
     }
 
-    /// Waits until everything is to stop.
+    /// Waits until everything must stop.
     pub(super) async fn end(&self) {
         // The sender lives as long as the portal, so this cannot fail.
         let _ = self.stopped().wait_for(|is_over| *is_over).await;

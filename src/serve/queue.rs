@@ -1,8 +1,8 @@
 //! Jobs: their questions, their states, and which of them run.
 //!
 //! In: questions. Out: records, and the next job to run. The same question is the same job. If it
-//! is asked again after its lakes have grown, it runs again, and its earlier answer stays until
-//! then. The record of a job is on disk before any page shows it.
+//! is asked again after its lakes have grown, it runs again, and its earlier answer stays until the
+//! new one is complete. The record of a job is on disk before any page shows it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -191,7 +191,7 @@ impl Queue {
         all
     }
 
-    /// The number of jobs that wait before a job that waits.
+    /// The number of waiting jobs that come before a waiting job.
     pub(super) fn place(&self, id: &str) -> Option<usize> {
         self.inner().waiting.iter().position(|waiting| waiting == id)
     }
@@ -203,9 +203,9 @@ impl Queue {
         [is(Phase::Waiting), is(Phase::Running)]
     }
 
-    /// Puts a question into the queue and returns its record to be stored. `None` if it waits or
-    /// runs already, or has an answer for `stamps`, the current versions of its lakes. It is an
-    /// error if too many jobs wait.
+    /// Puts a question into the queue and returns its record, which the caller stores. `None` if
+    /// the job already waits or runs, or has an answer for `stamps`, the current versions of its
+    /// lakes. It is an error if too many jobs wait.
     pub(super) fn ask(
         &self,
         id: &str,

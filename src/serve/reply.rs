@@ -1,4 +1,4 @@
-//! Replies, and the headers of all of them.
+//! Replies, and the headers that all replies have.
 
 use hyper::body::Bytes;
 use hyper::header::{

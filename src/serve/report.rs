@@ -23,7 +23,7 @@ pub(super) struct Report {
 const FILE_MAX: u64 = 64 << 20;
 
 impl Report {
-    /// Finds the report of some results.
+    /// Finds the report in a folder of results.
     pub(super) fn open(results: &Path) -> Result<Self> {
         let places = [results.to_owned(), results.join("report")];
         if !results.exists() {

@@ -1,7 +1,7 @@
 //! From a request to a reply.
 //!
-//! In: a request. Out: a reply, whatever the request is. The gate comes first. After it, a path
-//! contains only fixed words, names that are looked up in lists, and ids of a fixed format.
+//! In: a request. Out: a reply, for any request. The gate comes first. After it, a path contains
+//! only fixed words, names that are looked up in lists, and ids of a fixed format.
 
 use std::sync::Arc;
 use std::time::Duration;

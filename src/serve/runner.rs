@@ -36,7 +36,7 @@ pub(super) fn begin(portal: &Arc<Portal>) -> JoinSet<()> {
     all
 }
 
-/// Runs a task until the portal stops; a job that runs is stopped then.
+/// Runs a task until the portal stops; a running job is stopped then.
 async fn until_end<F: Future<Output = ()>>(portal: Arc<Portal>, go_on: fn(Arc<Portal>) -> F) {
     go_on(portal).await;
 }
@@ -84,7 +84,7 @@ fn store(portal: &Portal, id: &str, record: &Record) {
     }
 }
 
-/// Checks whether lakes have grown; if so, runs the jobs again that open pages show.
+/// Checks whether lakes have grown. If so, runs again the jobs that open pages show.
 async fn look(portal: Arc<Portal>) {
     let mut ticks = interval(LOOK);
     loop {
@@ -100,7 +100,7 @@ async fn look(portal: Arc<Portal>) {
     }
 }
 
-/// Runs the jobs of a grown lake again that open pages show, and notifies pages about the lake.
+/// Runs again the jobs of a grown lake that open pages show, and notifies pages about the lake.
 pub(super) fn grown(portal: &Portal, lake: &str) {
     for (id, spec) in portal.queue.followed(lake) {
         if let Err(error) = ask(portal, &spec) {
@@ -204,7 +204,7 @@ fn prepare(
     let out = format!("out-{}", job.record.rounds);
     let folder = portal.state.work().join(id);
     let said = |error: std::io::Error| format!("the job could not be prepared: {error}");
-    // Files that an earlier round has left.
+    // Leftovers of an earlier round.
     let _ = fs::remove_dir_all(portal.state.job(id).join(&out));
     fs::create_dir_all(&folder).map_err(said)?;
     let mut words = vec![spec.command.clone()];
@@ -278,7 +278,7 @@ fn remove_others(portal: &Portal, id: &str, record: &Record) {
     for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.starts_with("out-") && Some(name.as_str()) != kept {
-            // What cannot be removed now is removed after the next round.
+            // A folder that cannot be removed now is removed after the next round.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn page(portal: &Portal, reader: &Reader) -> Markup {
     pages::page(Some(reader), "/", "Lakes", &body)
 }
 
-/// The lakes that cannot answer a command, in grey after its question.
+/// The lakes that cannot answer a command, shown in grey after its question.
 fn cannot(portal: &Portal, name: &str) -> Markup {
     let all = portal.lakes.all();
     let why: Vec<(String, String)> = all

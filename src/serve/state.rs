@@ -28,7 +28,7 @@ use crate::faults::{Context, Result, Usage};
 use crate::files::{self, FolderLock};
 use crate::sources::hex;
 
-/// The folder of the portal, locked as long as this exists.
+/// The folder of the portal. It is locked as long as this value exists.
 #[derive(Debug)]
 pub(super) struct State {
     folder: PathBuf,

@@ -2,8 +2,8 @@
 //!
 //! In: logs and folders to follow. Out: successive versions of lakes, and messages to the pages. A
 //! log is read again as a whole, from its copy, into a new lake. Questions about the earlier lake
-//! are still answered from it, and the result equals that of a single ingest. Parts of a folder are
-//! added, each completely.
+//! are still answered from it. The new lake equals that of a single ingest. Parts of a folder are
+//! added one by one, each completely.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::faults::{Context, Hindered, Result, Usage};
 /// How often logs and folders are checked.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Something that is followed.
+/// A followed log or folder.
 #[derive(Debug)]
 pub(super) struct Followed {
     name: String,

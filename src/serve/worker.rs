@@ -1,8 +1,8 @@
-//! Questions as processes of this program, with limits that hold.
+//! Questions as processes of this program, with enforced limits.
 //!
 //! In: the words of a command. Out: its output, or why it was stopped. The environment of the
 //! process has only the search paths, the place of temporary files and the limits. Its stdin stays
-//! open while the portal runs, and the process ends when it closes, so a killed portal leaves no
+//! open while the portal runs. The process ends when stdin closes, so a killed portal leaves no
 //! process behind. The process watches its own memory, and reports its progress on stderr.
 
 use std::io::{Error, ErrorKind};
@@ -29,7 +29,7 @@ pub(super) const OUTPUT_MAX: u64 = 64 << 20;
 const SAID_MAX: usize = 100;
 const LINE_MAX: usize = 2000;
 
-/// Time that a worker has to end by itself.
+/// Time that a worker has to end after the request to stop.
 const GRACE: Duration = Duration::from_millis(400);
 
 /// The command of a worker, and its limits.
@@ -52,7 +52,7 @@ pub(super) struct Order {
 /// How a worker ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// By itself, with this code.
+    /// It exited with this code.
     Code(i32),
     /// It took too long.
     Time,
@@ -129,7 +129,7 @@ impl Meter {
     }
 }
 
-/// Runs a worker until it ends, a limit is met, or `stop` is ready.
+/// Runs a worker until it ends, reaches a limit, or `stop` is ready.
 ///
 /// # Errors
 /// It could not be started.
@@ -218,7 +218,7 @@ async fn finish(child: &mut Child) {
     let _ = child.kill().await;
 }
 
-/// The path of this program, which also works after its file was replaced.
+/// The path of this program. It works even if the file of the program was replaced.
 pub(super) fn this_program() -> std::io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if running.exists() { Ok(running.to_owned()) } else { std::env::current_exe() }

@@ -1,8 +1,8 @@
 //! Reads a JSON array of objects as lines of JSON, the form that the parsers read.
 //!
 //! In: the text of an array, or of several. Out: its objects, one per line; line ends within them
-//! become spaces. Text between objects other than commas, an object with a string that a line end
-//! cuts, and an array that is not closed become lines of their own, which parsers reject.
+//! become spaces. Some text becomes separate lines, which parsers reject: text between objects
+//! other than commas, an object with a line end inside a string, and an array that is not closed.
 
 use std::io::{self, Read};
 
@@ -66,9 +66,10 @@ enum Place {
     Before,
     /// Between its objects, or after its end.
     Between,
-    /// In an object, within so many braces.
+    /// In an object; the number of open braces.
     Object(u32),
-    /// In a string of an object, within so many braces; whether the byte before is a backslash.
+    /// In a string of an object; the number of open braces, and whether the byte before is a
+    /// backslash.
     Text(u32, bool),
     /// In something that is not an object.
     Junk,
@@ -133,7 +134,7 @@ impl Splitter {
         Place::Between
     }
 
-    /// Adds the end of the last line; an array that is not closed leaves its bracket.
+    /// Ends the last line; an array that is not closed leaves its bracket as a line.
     fn finish(&mut self, lines: &mut Vec<u8>) {
         match std::mem::take(&mut self.place) {
             Place::Between if !self.is_closed => lines.extend(b"[\n"),
@@ -173,13 +174,14 @@ mod tests {
         check("[]", "");
         check("[{}]\n[{}]", "{}\n{}\n");
         check("[{}] {\"a\":1}", "{}\n{\"a\":1}\n");
-        // A missing quote costs its object, not the rest.
+        // A missing quote affects its object, not the rest.
         check("[{\"a\": \"x\n},\n{\"b\": 1}]", "{\"a\": \"x\n}\n{\"b\": 1}\n");
         assert!(is_array(b"\xEF\xBB\xBF [\n {") && !is_array(b"[1]") && !is_array(b"{}"));
     }
 
     proptest! {
-        /// Objects of any content, in any layout and in pieces of any size, come out as they are.
+        /// Promise: objects of any content, in any layout and in pieces of any size, come out
+        /// unchanged.
         #[test]
         fn objects_are_read_as_they_are(
             texts in prop::collection::vec("[a-z\\\\\"{}\\[\\],\n]{0,8}", 0..6),

@@ -1,4 +1,4 @@
-//! Why a raw file or folder could not be used, with a hint what to do about it.
+//! Why a raw file or folder could not be used, with a hint about what to do.
 
 use std::borrow::Cow;
 use std::io;
@@ -55,10 +55,10 @@ pub enum SourceErrorKind {
     /// There is no such file or folder.
     #[error("there is no such file or folder")]
     NoFolder,
-    /// The format is not recognised; what was seen.
+    /// The format is not recognised; the text describes the file.
     #[error("the kind of trace cannot be recognised: {0}")]
     UnknownFormat(String),
-    /// No file of a folder is recognised; what was seen in each.
+    /// No file of a folder is recognised; the texts describe each of them.
     #[error("it contains neither a table of the trace nor a log: {}", .0.join("; "))]
     NothingKnown(Vec<String>),
     /// There are several logs, but a lake holds one; their names.
@@ -67,7 +67,7 @@ pub enum SourceErrorKind {
     /// A folder is needed.
     #[error("it is a file, but a trace of this kind is a folder")]
     NotAFolder,
-    /// The machines without the jobs.
+    /// The machines of a trace without its jobs.
     #[error("it is the topology of a Rumen trace or a list of nodes, without the jobs")]
     OnlyTopology,
     /// The hosts could not be read.
@@ -101,7 +101,7 @@ pub enum SourceErrorKind {
     /// The folder holds no part of any table.
     #[error("it contains no table of the trace")]
     NoTable,
-    /// A table is named, but the folder has a folder of that table.
+    /// `--table` is given, but the folder has a subfolder with the parts of that table.
     #[error("it has a folder `{0}` with the parts of that table")]
     TableInside(crate::schema::Table),
     /// A file of 0 bytes that should be gzip.
@@ -246,9 +246,9 @@ static NAME_IT: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Advice for an export that lacks a column: all columns that are read in any version of Slurm. The
-/// name of the job is the last, because it may hold `|`; `--format ALL` would have it in the middle,
-/// beside other free texts.
+/// Advice for an export that lacks a column. The command exports columns that are read, and that
+/// any version of Slurm has. The name of the job is the last column, because it may hold `|`;
+/// `--format ALL` would have it in the middle, next to other free texts.
 pub(super) const EXPORT_AGAIN: &str = "export again, with this command: TZ=UTC sacct --allusers \
     --parsable2 --allocations --duplicates --starttime 2024-01-01 --endtime now --format \
     JobID,JobIDRaw,Cluster,Partition,QOS,Account,Group,User,Submit,\

@@ -5,8 +5,8 @@
 //! never accept what the careful ones refuse, and never give another value; a property test
 //! compares the two.
 //!
-//! The quick parsers load eight bytes at a time, find the first byte that is not a digit with bit
-//! tricks, and turn the digits before it into a number with three multiplications.
+//! The quick parsers load eight bytes at a time. They find the first byte that is not a digit with
+//! bit tricks, and turn the digits before it into a number with three multiplications.
 
 /// Bytes that must follow the last line of a block, so that a load of eight is always in bounds.
 pub(crate) const PADDING: usize = 32;
@@ -139,11 +139,11 @@ fn with_exponent(text: &[u8], mantissa: u64, scale: usize, end: usize) -> Option
 
 /// Returns `mantissa` / 10^`scale`, rounded once to `f32`; `None` when that is not certain.
 ///
-/// The mantissa is exact in `f64`; the inverse power and the product are each off by at most half
-/// a unit in the last place, so the product is within two units of the true value. Rounding it
-/// to 24 bits can go wrong only where it stands that close to half-way between two `f32`, or
-/// below their normal range, which 10^-22 never reaches. (A product takes a quarter of the time
-/// of a quotient.)
+/// The mantissa is exact in `f64`. The inverse power and the product are each off by at most half a
+/// unit in the last place, so the product is within two units of the true value. Rounding it to 24
+/// bits can go wrong only in two cases: it is that close to half-way between two `f32`, or it is
+/// below their normal range, which 10^-22 never reaches. (A product takes a quarter of the time of
+/// a quotient.)
 #[inline(always)]
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "argued above")]
 fn round_to_f32(mantissa: u64, scale: usize) -> Option<f32> {

@@ -111,7 +111,7 @@ impl RawPart {
     }
 
     /// The path below the trace folder, as in checksum lists: `<table>/<file>` for the Google trace
-    /// of 2011, otherwise the name of the file alone.
+    /// of 2011, otherwise only the name of the file.
     pub fn listed_name(&self) -> String {
         match self.source {
             Source::Google2011 => format!("{}/{}", self.table, self.file_name()),
@@ -147,7 +147,7 @@ pub struct TraceFolder {
     pub source: Source,
     /// The parts, by table and number.
     pub parts: BTreeMap<Table, Vec<RawPart>>,
-    /// Names of ignored files and folders, also among the parts.
+    /// Names of ignored files and folders, including those among the parts.
     pub ignored: Vec<String>,
 }
 

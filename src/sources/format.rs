@@ -15,7 +15,7 @@ type Made = Result<Box<dyn PartParser>, SourceError>;
 pub(super) struct Format {
     /// Makes the parser of a part whose text has this beginning.
     pub parser: fn(&RawPart, &[u8]) -> Made,
-    /// The expected form of a line, for the message that no line of a file has it.
+    /// The expected form of a line, for the message if no line of a file has it.
     pub line: fn(&RawPart) -> String,
     /// How a file is recognised.
     pub seen: Seen,
@@ -30,8 +30,8 @@ pub(super) enum Seen {
     Json(fn(&[u8]) -> Option<FileKind>),
     /// JSON objects with the first of these keys that is found.
     Keys(&'static [(&'static str, FileKind)]),
-    /// By the layout of its folder or the form of most of its lines, which only `trace` looks at, or
-    /// not at all.
+    /// Not by its first lines: by the layout of its folder or the form of most of its lines, which
+    /// only `trace` examines, or not at all.
     Otherwise,
 }
 

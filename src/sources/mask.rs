@@ -3,11 +3,11 @@
 //! In: rows, rejects and the header of a part, and a key. Out: the same without the name of any
 //! person, group, machine, queue or program. Each name is replaced by `h:` and 16 digits: the first
 //! 64 bits of HMAC-SHA-256 (RFC 2104) of its kind and the name. Under the same key, the same name
-//! has the same hash in every lake. Numbers that are made from names (of machines, and of jobs and
-//! tasks without a number) are replaced too. The text of rejects is dropped, and so are the entries of
-//! headers that are not in `HEADER`. A text column holds names unless it is in `WORDS`. Of states,
-//! the first word is kept (`CANCELLED by 1001`), or what the map of the table spells; other states
-//! of a mapped table are names.
+//! has the same hash in every lake. Numbers that are computed from names (of machines, and of jobs
+//! and tasks without a number) are replaced too. The text of rejects is dropped, and so are the
+//! entries of headers that are not in `HEADER`. A text column holds names unless it is in `WORDS`.
+//! Of a state, only the first word is kept (`CANCELLED` of `CANCELLED by 1001`). In a mapped table,
+//! it is the part that the map spells; other states of such a table count as names.
 
 use std::fmt;
 use std::io;
@@ -129,7 +129,7 @@ impl Mask {
         format!("h:{}", hex(&hash[..8]))
     }
 
-    /// The number of 62 bits that replaces one made from a name.
+    /// The number of 62 bits that replaces a number computed from a name.
     fn number(&self, kind: &str, number: i64) -> i64 {
         let hash = self.hmac(&[kind.as_bytes(), b"\0", &number.to_le_bytes()]);
         let bits = u64::from_le_bytes(hash[..8].try_into().expect("8 of 32 bytes"));
@@ -190,7 +190,7 @@ impl<'m> Masker<'m> {
         }
     }
 
-    /// Whether large indices of tasks are made from names.
+    /// Whether large task indices are computed from names.
     fn has_named_tasks(&self) -> bool {
         self.source.names_tasks()
     }
@@ -211,7 +211,7 @@ impl<'m> Masker<'m> {
                 "state" | "end_reason" | "exit_code" if !text.contains(char::is_alphabetic) => {
                     hidden.push_str(&text);
                 }
-                // What follows may name the user who did it.
+                // The text after the first word may name the user who did it.
                 "state" | "end_reason" => match self.map {
                     None => hidden.push_str(text.split(' ').next().unwrap_or_default()),
                     Some(map) => {
@@ -285,7 +285,7 @@ fn kind_of(column: &'static str) -> &'static str {
 mod tests {
     use super::*;
 
-    /// The size of a row is bounded, however many machines a few bytes name.
+    /// Promise: the size of a row is bounded, even if a few bytes name many machines.
     #[test]
     fn a_long_list_of_machines_has_one_hash() {
         assert_eq!(hosts_of("n[1-3],m"), ["n1", "n2", "n3", "m"]);

@@ -4,9 +4,9 @@
 //! part blocks of typed rows ([`RowBlock`]) with the lines that gave no row. No line is dropped
 //! silently, and no value gets a default silently.
 //!
-//! A format is one file or folder, with an arm of `format_of`: a `PartParser` that makes rows from the
-//! text of a part, and a way to recognise it. Formats share `records` (rows of
-//! accounting logs), `json` (JSON objects), `log` (SWF and GWF) and [`zone`] (time zones).
+//! A format is one file or folder, with an arm of `format_of`: a `PartParser` that makes rows from
+//! the text of a part, and a way to recognise it. Formats share `records` (rows of accounting
+//! logs), `json` (JSON objects), `log` (SWF and GWF) and [`zone`] (time zones).
 
 use std::path::Path;
 
@@ -179,7 +179,7 @@ pub fn begin_of(path: &Path) -> Result<Vec<u8>, SourceError> {
     Ok(block.map(|block| block.text().to_vec()).unwrap_or_default())
 }
 
-/// The expected form of a line, for the message that no line of a file has it.
+/// The expected form of a line, for the message if no line of a file has it.
 pub(crate) fn expected_line(part: &RawPart) -> String {
     if part.own.is_some() {
         return format!("a row of table `{}`", part.table);

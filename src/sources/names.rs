@@ -12,7 +12,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The number of a name; a new one gets the next.
+    /// The number of a name; a new name gets the next number.
     pub(super) fn number(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.numbers.get(name) {
             return number;

@@ -38,7 +38,7 @@ pub type HandOut<'a> = dyn FnMut(&mut RowBlock) + 'a;
 const ROWS_HELD: usize = 1 << 16;
 const TEXT_HELD: usize = 16 << 20;
 
-/// Hands out the rows if they are many.
+/// Hands out the rows if there are many.
 pub(super) fn hand_out_many(rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
     if ROWS_HELD <= rows.row_ids.len() + rows.rejects.len() || TEXT_HELD <= rows.text_bytes() {
         hand_out(rows);
@@ -47,12 +47,12 @@ pub(super) fn hand_out_many(rows: &mut RowBlock, hand_out: &mut HandOut<'_>) {
 
 /// Makes rows of the text of one part, block by block.
 ///
-/// Every format implements this trait. A parser gets whole lines in file order, fills the rows and
-/// rejects of the given block, and reads no other file except those that belong to its part.
+/// Every format implements this trait. A parser gets whole lines in file order, and fills the rows
+/// and rejects of the given block. It reads no other file, except those that belong to its part.
 pub trait PartParser: Send {
-    /// Parses the lines of `text`, the first of which is `first_line` (from 1), into `rows`, which
-    /// it clears first, and sets `rows.line_count` to their number. If the rows could become too
-    /// many for memory, some are handed out before the rest is parsed.
+    /// Parses the lines of `text` into `rows`, which it clears first, and sets `rows.line_count` to
+    /// their number. The number of the first line is `first_line` (from 1). If the rows could
+    /// become too many for memory, some are handed out before the rest is parsed.
     fn parse(
         &mut self,
         text: &TextBlock,
@@ -62,7 +62,7 @@ pub trait PartParser: Send {
     );
 
     /// Adds the rows and rejects that are complete only at the end of the file; `rows` is empty
-    /// before.
+    /// when this is called.
     fn finish(&mut self, _rows: &mut RowBlock, _hand_out: &mut HandOut<'_>) {}
 
     /// The notes about the file; called after [`PartParser::finish`].

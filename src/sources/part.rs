@@ -1,4 +1,4 @@
-//! Reads one part to the end: inflating, hashing and parsing, the last on a second core if one
+//! Reads one part to the end: inflates, hashes and parses it. Parsing runs on a second core if one
 //! is idle.
 //!
 //! In: a [`RawPart`], whose format a `PartParser` reads. Out: row blocks in file order, handed to a

@@ -1,4 +1,4 @@
-//! The user's settings for reading a log, and what the files of a log share.
+//! The user's settings for reading a log, and the data that the files of a log share.
 
 use std::fmt;
 use std::path::PathBuf;

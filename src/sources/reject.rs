@@ -48,8 +48,8 @@ pub enum RejectReason {
     TooFewColumns,
     /// The line continues after the last column.
     TooManyColumns,
-    /// A quote that its line does not close, in a format of one line per row; in a mapped table, one
-    /// that no line closes within 1 MiB.
+    /// A quote that is not closed: in its line, for a format of one line per row; within 1 MiB, for
+    /// a mapped table.
     LineEndInQuotes,
     /// A mandatory field is empty.
     EmptyMandatory,

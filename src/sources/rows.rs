@@ -529,7 +529,7 @@ mod tests {
     }
 
     proptest! {
-        /// Cells stay with their rows, wherever and however many are missing.
+        /// Promise: cells stay with their rows, no matter where and how many are missing.
         #[test]
         fn missing_cells_stay_missing(
             blocks in vec(vec((prop::option::weighted(0.2, 0..9_u8), any::<bool>()), 0..6), 0..5),

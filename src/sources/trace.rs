@@ -61,7 +61,7 @@ struct Sorted {
     topologies: Vec<String>,
     nodes: Vec<PathBuf>,
     ignored: Vec<String>,
-    /// What the ignored files seem to be.
+    /// Descriptions of the ignored files.
     seen: Vec<String>,
 }
 
@@ -161,7 +161,7 @@ fn open_folder(path: &Path, source: Option<Source>) -> Result<TraceFolder, Sourc
     }
 }
 
-/// Whether a file is not a log but usual beside one: checksums, licences, descriptions.
+/// Whether a file is not a log but often found next to one: checksums, licences, descriptions.
 fn is_note(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     ["SUM", "SUMS", "README", "LICENSE", "NOTICE"].iter().any(|end| upper.ends_with(end))
@@ -286,7 +286,8 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
         return Err(what.to_owned());
     }
     let is_json = text.first() == Some(&b'{');
-    // Pods may have any label, also the keys of Rumen: the last of the list goes first.
+    // Pods may have any label, including the keys of Rumen. So sources are tried from the last to
+    // the first.
     let mut seen = Source::ALL.into_iter().rev().map(|source| format_of(source).seen);
     let found = seen.find_map(|seen| seen.kind_of(text, is_json));
     if let Some(kind) = found {
@@ -303,7 +304,7 @@ fn kind_of_text(text: &[u8]) -> Result<FileKind, String> {
         .take(LINES_LOOKED_AT)
         .collect();
     let Some(first) = jobs.first() else {
-        // A header alone: only SWF begins its lines with a semicolon.
+        // The file has only a header: only SWF begins its lines with a semicolon.
         return match comment {
             Some(b';') => Ok(FileKind::Log(Source::Swf)),
             Some(_) => Err("it contains only lines that begin with `#`".to_owned()),

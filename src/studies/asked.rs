@@ -1,4 +1,4 @@
-//! The settings of a study, and its data about each job while the job's bucket is in memory.
+//! The settings of a study, and the data about each job while its bucket is in memory.
 
 use super::predict::hazards::Moment;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub const UNMATCHED: &str = "unmatched";
 /// The priority, class or user of jobs for which it is unknown.
 pub const UNKNOWN: &str = "-";
 
-/// Orders the values of groups in tables: unknown first, numbers by size, then texts.
+/// Sort key for the values of groups in tables: unknown first, numbers by size, then texts.
 pub(super) fn order_of(value: &str) -> (i64, &str) {
     let number = if value == UNKNOWN { i64::MIN } else { value.parse().unwrap_or(i64::MAX) };
     (number, value)
@@ -57,7 +57,7 @@ impl GroupBy {
         }
     }
 
-    /// The position in [`LABELS`] of the column that a log has for it.
+    /// The position in [`LABELS`] of the column of a log with this key.
     pub(crate) fn label(self) -> Option<usize> {
         let column = match self {
             Self::Qos => QOS,
@@ -91,21 +91,21 @@ pub struct Asked {
     pub meter: Meter,
     /// How outcomes are defined.
     pub classes: Classes,
-    /// What the ledger is split by.
+    /// The keys by which the ledger is split.
     pub groups: Vec<GroupBy>,
-    /// What the sweep is split by, if anything.
+    /// The key by which the sweep is split, if any.
     pub sweep_by: Option<GroupBy>,
     /// Whether a task that has finished by the time of its kill is spared.
     pub spares_finished: bool,
     /// Kill rules to sweep.
     pub rules: Vec<RuleGrid>,
-    /// The time that divides past and future if a choice is tested, µs.
+    /// The time that separates past and future, if a choice is tested, µs.
     pub split_us: Option<i64>,
     /// Number of resamplings of the jobs; 0 for none.
     pub rounds: usize,
     /// Seed of the resampling.
     pub seed: u64,
-    /// Position in the grid of the first rule: all jobs that this parameter harms are listed.
+    /// A position in the grid of the first rule. All jobs that this parameter harms are listed.
     pub all_harmed_at: Option<usize>,
 }
 
@@ -143,8 +143,8 @@ pub(super) struct JobRow<'a> {
     pub chance: Option<f64>,
     /// The chance while it runs, if a rule needs it.
     pub moment: Option<Moment<'a>>,
-    /// By rule: what the first parameters of its grid would have done to the job (later ones
-    /// condemn no task of it). Empty if no rule condemns a task.
+    /// By rule, what the first parameters of its grid would have done to the job. The later
+    /// parameters condemn no task of the job. Empty if no rule condemns a task.
     pub kills: Vec<Vec<KillStep>>,
 }
 

@@ -1,17 +1,17 @@
 //! The calendar of a log: dates and times of day in its zone.
 //!
-//! In: a lake, and a zone or that of its header. Out: the Unix time of its time 0, and the month and
-//! the local time of each of its times.
+//! In: a lake, and a zone (by default the zone in the header of the log). Out: the Unix time of
+//! time 0 of the trace, and the month and local time of any time of the trace.
 
 use crate::lake::Lake;
 use crate::schema::Table;
 use crate::sources::zone::{Month, Zone};
 use crate::units::MICROS_PER_SECOND;
 
-/// A clock beyond this value at the first event counts from 1970.
+/// If the time of the first event is at least this large, times count from 1970.
 pub(super) const TWENTY_YEARS_US: i64 = 631_152_000 * MICROS_PER_SECOND;
 
-/// The first second of the year 10000, UTC: later times do not count as dates.
+/// The first second of the year 10000, UTC. Times from then on do not count as dates.
 const YEAR_10000_S: i64 = 253_402_300_800;
 
 /// The calendar of a log.
@@ -19,16 +19,16 @@ const YEAR_10000_S: i64 = 253_402_300_800;
 pub struct Calendar {
     /// The time zone.
     pub zone: Zone,
-    /// The zone named in the log if it is unknown; the zone is then UTC.
+    /// The zone that the log names, if this program does not know it. In that case UTC is used.
     pub unknown_zone: Option<String>,
-    /// Whether the zone was given, or is that of the header; it is UTC otherwise.
+    /// Whether the zone is known: it was given, or the header names it. Otherwise it is UTC.
     pub is_told: bool,
     /// Unix time at time 0 of the trace, µs.
     pub begin_us: i64,
 }
 
 impl Calendar {
-    /// The calendar of a lake, in a zone or that of its header; `None` if no date is known.
+    /// The calendar of a lake, in the given zone or that of its header; `None` if no date is known.
     pub fn of(lake: &Lake, zone: Option<&Zone>) -> Option<Self> {
         let names = ["timezone", "TimeZoneString"]
             .into_iter()
@@ -57,7 +57,7 @@ impl Calendar {
         self.zone.local_us(time_us.saturating_add(self.begin_us))
     }
 
-    /// Passes each month of a span of time to `each`, with the part in it, µs.
+    /// Calls `each` for each month of a span of time, with the part of the span in it, µs.
     pub(super) fn split(&self, [from_us, to_us]: [i64; 2], mut each: impl FnMut(Month, i64)) {
         let (mut month, mut from_us) = (self.month_of(from_us), from_us);
         loop {

@@ -1,12 +1,12 @@
-//! Values of a statistic that cross the edges of the window.
+//! How many values of a statistic cross the edges of the window.
 //!
-//! In: counts. Out: one [`Censoring`] per statistic, stored and reported with it. The trace writes
-//! 0 for what happened before its window and 2^63-1 for what happened after it:
+//! In: counts. Out: one [`Censoring`] per statistic, stored and reported with it. The trace uses
+//! the time 0 for events before its window, and 2^63-1 for events after it:
 //!
 //! ```text
 //!  0        600 s                            2,506,200 s      2^63-1
 //!  |----------|=============window================|--------------|
-//!  left-censored: taken to begin at 0             censored: closed at the window's end
+//!  left-censored: treated as begun at 0           censored: closed at the window's end
 //! ```
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -21,12 +21,12 @@ pub struct Censoring {
     pub left_censored: u64,
     /// Begun before the window; left out.
     pub left_censored_out: u64,
-    /// Open at the window's end and closed there; for counts (such as of events), those that may
-    /// still grow. None for statistics without an end.
+    /// Open at the window's end and closed there. If values are counts (such as of events), these
+    /// are the values that may still grow. `None` for statistics without an end.
     pub censored: Option<u64>,
     /// Open at the window's end; left out.
     pub censored_out: u64,
-    /// Waits that ended without an attempt; none for other quantities.
+    /// Waits that ended without an attempt; `None` for other quantities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_waiting: Option<u64>,
     /// Whether values are counts (they may still grow) rather than times (they are cut).
@@ -34,10 +34,11 @@ pub struct Censoring {
     pub is_of_counts: bool,
 }
 
-/// What can be counted.
+/// The allowed values of `Censoring::of`.
 const COUNTED: [&str; 3] = ["jobs", "tasks", "attempts"];
 
-/// The same as it is read; what older results lack is 0.
+/// The stored form of [`Censoring`], for reading. Fields that are missing in older results are 0 or
+/// `None`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Stored {

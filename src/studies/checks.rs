@@ -1,11 +1,11 @@
 //! Compares a census with the published counts of the whole trace of 2011.
 //!
 //! In: a [`Census`] and the complete tables. Out: one [`Check`] per published number. Incomplete
-//! tables are not checked, nor are synthetic or sampled traces.
+//! tables and synthetic or sampled traces are not checked.
 //!
-//! Sources: the numbers of `job_events` and `machine_events` were counted in the original files;
-//! the others are published (the repository of the trace and its document; Mandai, Kawahara and
-//! Kasahara, 2017).
+//! Sources: the numbers of `job_events` and `machine_events` were counted in the original files.
+//! The other numbers are published (the repository of the trace and its document; Mandai, Kawahara
+//! and Kasahara, 2017).
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use crate::facts::census::Census;
 use crate::lake::{Lake, Manifest};
 use crate::schema::{Source, Table};
 
-/// A published number and ours.
+/// A published number, and the number found in the lake.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// The table.
     pub table: String,
-    /// The count.
+    /// What is counted.
     pub what: String,
     /// The published number.
     pub published: u64,
@@ -97,9 +97,10 @@ const PUBLISHED: &[(Table, &[(&str, u64)])] = &[
 
 /// Impossible counts in a lake of a log; empty if there are none.
 ///
-/// A log has each job once, so each table must have the same jobs, and each job and task must be
-/// submitted once (in Slurm at least once). Neither holds for the Google traces, which are cut into
-/// parts. Alibaba has separate files for tasks and instances, and neither is a subset of the other.
+/// A log has each job once. So all tables must have the same jobs, and each job and task must be
+/// submitted once (in Slurm at least once). Google traces are cut into parts, so this does not hold
+/// for them. Alibaba has separate files for tasks and instances; each can have jobs that the other
+/// does not have.
 pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
     if lake.source().is_google() {
         return Vec::new();
@@ -120,7 +121,7 @@ pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
         let (entities, submits) = (count(table, "entities"), count(table, "event_type 0"));
         let is_wrong = match lake.source() {
             source if source.submits_again() => submits < entities,
-            // A first try may be missing.
+            // The first attempt may be missing.
             _ if is_two_files && table == Table::TaskEvents => entities < submits,
             _ => entities != submits,
         };
@@ -132,10 +133,10 @@ pub fn contradictions(lake: &Lake, census: &Census) -> Vec<String> {
     found
 }
 
-/// Signs of bad parts in a lake whose parts could all be read; empty if there are none.
+/// Signs of bad parts, in a lake where every part could be read; empty if there are none.
 ///
-/// A raw file with two part numbers counts twice; a table of jobs without any time above 0 has lost
-/// its times.
+/// If a raw file has two part numbers, its rows count twice. If no time in a table of jobs is above
+/// 0, the times are lost.
 pub fn odd_parts(manifest: &Manifest) -> Vec<String> {
     let mut found = Vec::new();
     let rows =
@@ -170,7 +171,8 @@ pub fn same_file(table: impl std::fmt::Display, first: u32, other: u32) -> Strin
     format!("parts {first} and {other} of {table} are the same file: its rows count twice")
 }
 
-/// Signs of bad rows in a lake whose rows could all be read: studies of it show little or nothing.
+/// Signs of bad rows, in a lake where every row could be read. Studies of such a lake show little
+/// or nothing.
 pub fn odd_rows(census: &Census) -> Vec<String> {
     let count = |table, what: &str| {
         census.tables.get(&table).and_then(|counts| counts.get(what)).copied().unwrap_or(0)
@@ -198,7 +200,7 @@ pub fn odd_rows(census: &Census) -> Vec<String> {
     found
 }
 
-/// Number of parts of a complete table.
+/// The number of parts of a complete table.
 fn whole_part_count(table: Table) -> usize {
     match table {
         Table::MachineEvents | Table::MachineAttributes => 1,
@@ -213,8 +215,9 @@ const PARTS_2011: u32 = 500;
 const MACHINE_EVENTS_2011: &str =
     "fc44b8d2b33a96a261382488789855be7a0ce338888c99930ff45cb592249664";
 
-/// Whether the lake holds the trace of 2011 or a part of it. A table of one part could come from
-/// any trace, so a table of 500 parts must be there, or the machines with the published checksum.
+/// Whether the lake has the trace of 2011 or a part of it. A table of one part could come from any
+/// trace. So the lake must have a part of a table of 500 parts, or `machine_events` with the
+/// published checksum.
 fn is_2011(lake: &Lake) -> bool {
     let mut parts = lake.manifest.tables.values().flat_map(|entry| &entry.parts);
     lake.source() == Source::Google2011

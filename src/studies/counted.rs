@@ -1,7 +1,7 @@
 //! Values and how often each occurs, in a few bytes each.
 //!
-//! In: whole numbers with their censoring. Out: the same in ascending order and packed, for
-//! merging, iteration and quantiles.
+//! In: whole numbers with their censoring. Out: the same values, sorted and packed, for merging,
+//! iteration and quantiles.
 
 /// A value and the effects of the window's edges on it, in eight bytes.
 ///
@@ -16,10 +16,11 @@ pub struct Value(i64);
 pub struct Edges {
     /// Begun before the window, at time 0.
     pub is_left_censored: bool,
-    /// A part of it lies before the window: the true value is larger, or may be. Not so for a job that was
-    /// only submitted before it, and whose duration counts from its start.
+    /// A part of the value is before the window: the true value is larger, or may be larger. This
+    /// is false for a job that was submitted before the window and started in it, because its
+    /// duration counts from the start.
     pub is_cut_before: bool,
-    /// Cut off by the window's end: the true value is larger.
+    /// Cut off at the end of the window: the true value is larger.
     pub is_censored: bool,
     /// A wait that ended without an attempt.
     pub is_unstarted: bool,
@@ -61,7 +62,8 @@ impl Value {
         self.0 & Self::LEFT != 0
     }
 
-    /// Whether the true value is larger, or may be: a part of it lies after the window or before it.
+    /// Whether the true value is larger, or may be larger: a part of it is after or before the
+    /// window.
     pub const fn is_lower_bound(self) -> bool {
         self.0 & (Self::RIGHT | Self::CUT) != 0
     }
@@ -69,11 +71,13 @@ impl Value {
 
 /// Values in ascending order, with how often each occurs.
 ///
-/// A trace has tens of millions of different waits. Each is stored as its distance from the one
-/// before and, if it occurs more than once, its count: three to four bytes instead of sixteen.
+/// A trace has tens of millions of different waits. Each is stored as its difference from the
+/// previous value and, if it occurs more than once, its count. That takes three to four bytes
+/// instead of sixteen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// By value: twice the distance (odd if a count follows), then the count; seven bits per byte.
+    /// Per value: twice the difference, plus 1 if a count follows; then the count. Seven bits per
+    /// byte.
     bytes: Vec<u8>,
     largest: Option<Value>,
 }
@@ -238,7 +242,7 @@ impl Counted {
         near.map(|near| near.map(|(low, high, weight)| low + weight * (high - low)))
     }
 
-    /// Whether each quantile grows if the lower bounds grow without bound.
+    /// Whether each quantile grows if all values that are lower bounds grow without limit.
     pub(super) fn growing<const N: usize>(&self, shares: [f64; N]) -> [bool; N] {
         let count = self.count(|_| true);
         let mut rest = self.clone();
@@ -253,7 +257,7 @@ impl Counted {
     }
 
     /// The two order statistics nearest to each share among `count` values, and the weight of the
-    /// upper one. Counted values that are not listed count as infinite.
+    /// upper one. If `self` has fewer than `count` values, the missing ones count as infinite.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -267,7 +271,7 @@ impl Counted {
         per_unit: f64,
     ) -> [Option<(f64, f64, f64)>; N] {
         let Some(last) = count.checked_sub(1) else { return [None; N] };
-        // One pass for all shares: the amounts at each position rounded down, and at the next one.
+        // One pass for all shares finds the amounts at the position rounded down, and at the next.
         let places = shares.map(|share| share * last as f64);
         let none = f64::INFINITY;
         let mut near = places.map(|place| Some((none, none, place - place.floor())));
@@ -290,7 +294,7 @@ impl Counted {
     }
 }
 
-/// Amounts for tests, each with whether it is censored.
+/// Values for tests, from amounts that are censored or not.
 #[cfg(test)]
 pub(super) fn values(amounts: &[(i64, bool)]) -> Counted {
     let value = |&(amount, is_censored): &(i64, bool)| {

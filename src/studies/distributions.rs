@@ -1,8 +1,8 @@
-//! How long, how many, how often: distributions per outcome, survival, and chances.
+//! Distributions of durations and counts per outcome, survival curves, and chances.
 //!
-//! In: whole numbers per outcome, counted. Out: summaries, cumulative curves, Kaplan-Meier curves
-//! and the chance to finish after a number of events. Quantiles are R-7; variances are of the
-//! population.
+//! In: counted whole numbers per outcome. Out: summaries, cumulative curves, Kaplan-Meier curves
+//! and the chance to finish after a number of events. Quantiles are R-7; variances are population
+//! variances.
 
 use serde::Serialize;
 
@@ -39,21 +39,21 @@ pub struct Summary {
     pub max: Option<f64>,
     /// Censored values; the true values are larger.
     pub censored: u64,
-    /// Statistics that are lower bounds because of these, or of values of which a part lies before the
-    /// window, such as `mean,p99,max`. The variance is then no
-    /// bound: it may grow or shrink.
+    /// The statistics that are lower bounds, such as `mean,p99,max`. The reason is censored values,
+    /// or values that are partly before the window. The variance is not a bound in this case: the
+    /// true variance may be larger or smaller.
     pub at_least: String,
-    /// Waits that ended without an attempt; none for other quantities.
+    /// Waits that ended without an attempt; `None` for other quantities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_waiting: Option<u64>,
-    /// Attempts that ran longer than requested; none for other quantities.
+    /// Attempts that ran longer than requested; `None` for other quantities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overruns: Option<u64>,
-    /// Values that began before the window (at time 0); included as written.
+    /// Values that began before the window (at time 0). They are included as written.
     pub left_censored: u64,
 }
 
-/// Summarises values; `per_unit` amounts make up one of the unit shown.
+/// Summarises values; one unit as shown is `per_unit` stored amounts.
 #[expect(clippy::cast_precision_loss, reason = "amounts are below 2^53; sums are taken in i128")]
 pub fn summarize(outcome: &str, values: &Counted, per_unit: f64) -> Summary {
     let count = values.count(|_| true);
@@ -98,8 +98,9 @@ const QUANTILES: [(&str, f64); 7] = [
     ("max", 1.0),
 ];
 
-/// The statistics that are lower bounds because values are: the mean, and each quantile that moves if
-/// all of these grow without bound. Such values can only grow, so the other quantiles never move.
+/// The statistics that are lower bounds because some values are. These are the mean, and each
+/// quantile that would change if all these values grew without limit. Such values can only grow, so
+/// the other quantiles never change.
 fn at_least(values: &Counted) -> String {
     if values.count(Value::is_lower_bound) == 0 {
         return String::new();
@@ -123,13 +124,13 @@ pub fn cumulative(values: &Counted, per_unit: f64) -> Vec<(f64, f64)> {
     }))
 }
 
-/// Lengths of time at which pages read a distribution, s.
+/// The lengths of time at which reports show a distribution, s.
 pub const TICKS_S: [f64; 8] = [1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 864_000.0];
 
-/// The same for counts, and for shares in per cent.
+/// The values at which reports show a distribution of counts, or of shares in per cent.
 pub const TICKS: [f64; 10] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0];
 
-/// The share of values at or below each of some ascending amounts; NaN without values.
+/// The share of values at or below each of the given ascending amounts; NaN without values.
 #[expect(clippy::cast_precision_loss, reason = "amounts and counts are below 2^53")]
 pub fn shares_at(values: &Counted, ticks: &[f64], per_unit: f64) -> Vec<f64> {
     let mut within = vec![0_u64; ticks.len()];
@@ -150,7 +151,7 @@ pub fn shares_at(values: &Counted, ticks: &[f64], per_unit: f64) -> Vec<f64> {
     within.into_iter().map(share).collect()
 }
 
-/// The share that lasts longer than each of some ascending times, s, by Kaplan and Meier.
+/// The share that lasts longer than each of the given ascending times, s, by Kaplan and Meier.
 pub fn survival_at(values: &Counted, ticks: &[f64]) -> Vec<f64> {
     let mut shares = vec![1.0; ticks.len()];
     for point in every_end(values) {
@@ -160,8 +161,8 @@ pub fn survival_at(values: &Counted, ticks: &[f64]) -> Vec<f64> {
     shares
 }
 
-/// Keeps points that are apart on a logarithmic axis or in height, and always the last one; keeps
-/// all if they are few.
+/// Keeps points that differ enough in height or on a logarithmic axis, and always the last one. A
+/// short list is kept as it is.
 fn thin<T: Copy + AsPoint>(points: impl Iterator<Item = T> + Clone) -> Vec<T> {
     let (Some(first), Some(last)) = (points.clone().next(), points.clone().last()) else {
         return Vec::new();
@@ -218,16 +219,16 @@ pub struct Survival {
     pub share_low: f64,
     /// Upper end of the 95 % band.
     pub share_high: f64,
-    /// Number still observed just before this time.
+    /// The number of values that are still observed just before this time.
     pub at_risk: u64,
 }
 
 /// The Kaplan-Meier estimate with Greenwood's band, for values in microseconds.
 ///
-/// S(t) = Π (1 − d/n) over ends up to t; its variance is S² Σ d/(n(n−d)). Values censored at the
-/// same time as an end count as at risk for it. (Kaplan and Meier, 1958.)
+/// S(t) = Π (1 − d/n) over ends up to t; its variance is S² Σ d/(n(n−d)). Values that are censored
+/// at the time of an end count as at risk for that end. (Kaplan and Meier, 1958.)
 ///
-/// Points that are close to each other are left out; [`every_end`] has all of them.
+/// Some points close to each other are left out; [`every_end`] has all points.
 pub fn kaplan_meier(values: &Counted) -> Vec<Survival> {
     thin(every_end(values))
 }
@@ -235,8 +236,8 @@ pub fn kaplan_meier(values: &Counted) -> Vec<Survival> {
 /// Times at which a curve is read, s.
 pub const READ_AT_S: [f64; 4] = [60.0, 3600.0, 86_400.0, 604_800.0];
 
-/// The same with the last point by each of the times at which a curve is read, so that what is read
-/// there is exact.
+/// The same curve, but it always keeps the last point up to each time in [`READ_AT_S`]. So values
+/// read at these times are exact.
 pub fn readable(values: &Counted) -> Vec<Survival> {
     let mut kept = kaplan_meier(values);
     for at_s in READ_AT_S {
@@ -251,7 +252,7 @@ pub fn readable(values: &Counted) -> Vec<Survival> {
     kept
 }
 
-/// The same with a point for every time at which a value ends.
+/// The same curve, with a point for every time at which a value ends.
 pub fn every_end(values: &Counted) -> impl Iterator<Item = Survival> + Clone {
     let mut left = KaplanMeier::new(values.count(|_| true));
     values.amounts().filter_map(move |same| {
@@ -261,7 +262,7 @@ pub fn every_end(values: &Counted) -> impl Iterator<Item = Survival> + Clone {
     })
 }
 
-/// The number still observed just before each time, s: values that last at least that long.
+/// The number of values still observed just before each time, s: those that last at least as long.
 pub fn at_risk(values: &Counted, times_s: &[f64]) -> Vec<u64> {
     let micros = |time_s: f64| {
         #[expect(clippy::cast_possible_truncation, reason = "times of a trace fit")]
@@ -281,7 +282,7 @@ pub struct Chance {
     pub events: u64,
     /// Tasks with at least that many events.
     pub tasks: u64,
-    /// Those whose job finished.
+    /// Those of these tasks that belong to finished jobs.
     pub finished: u64,
     /// Tasks with an event before the window (at time 0).
     pub left_censored: u64,
@@ -293,14 +294,14 @@ pub struct Chance {
     pub chance_high: f64,
 }
 
-/// Counts, for each number of events, the tasks that reached it and those whose job finished.
+/// For each number of events, counts the tasks that reached it, and those with a finished job.
 ///
-/// In: the numbers of events of tasks of finished jobs, and of all other jobs that ended.
+/// In: the numbers of events of the tasks of finished jobs, and of all other jobs that ended.
 pub fn chances(group: &str, finished: &Counted, others: &Counted) -> Vec<Chance> {
     let longest = [finished, others].into_iter().filter_map(Counted::largest);
     let longest = longest.map(Value::amount).max().unwrap_or(0);
     let position = |amount: i64| usize::try_from(amount).expect("a task has few events");
-    // By number of events: tasks, those whose job finished, those begun before the window.
+    // By number of events: tasks, tasks of finished jobs, tasks that began before the window.
     let mut counts = vec![(0_u64, 0_u64, 0_u64); position(longest) + 2];
     for (tasks, is_finished) in [(finished, true), (others, false)] {
         for (events, count) in tasks.runs() {
@@ -357,15 +358,15 @@ mod tests {
         let four = values(&[(8, true), (2, false), (4, false), (2, false)]);
         let row = summarize("all", &four, 1.0);
         assert_eq!((row.count, row.censored), (4, 1));
-        // The 8 may grow: values between 2 and 4, such as the median, do not move.
+        // The 8 may grow: quantiles between 2 and 4, such as the median, do not change.
         assert_eq!(row.at_least, "mean,p75,p90,p99,max");
-        // One of three equal values may grow: the smaller two stay, and so does the median.
+        // One of three equal values may grow: the other two do not, and the median stays the same.
         let equal = values(&[(5, false), (5, false), (5, true)]);
         assert_eq!(summarize("all", &equal, 1.0).at_least, "mean,p75,p90,p99,max");
         let low = values(&[(1, true), (2, false), (4, false)]);
         assert_eq!(summarize("all", &low, 1.0).at_least, "mean,min,p25,median,p75,p90,p99,max");
         assert_eq!(summarize("all", &values(&[(1, false)]), 1.0).at_least, "");
-        // What began before the window is larger too.
+        // A value that began before the window is a lower bound too.
         let left = Value::new(8, Edges { is_cut_before: true, ..Edges::default() });
         let begun = Counted::from(vec![Value::new(2, Edges::default()), left]);
         assert_eq!(summarize("all", &begun, 1.0).at_least, "mean,p25,median,p75,p90,p99,max");
@@ -377,7 +378,7 @@ mod tests {
     }
 
     proptest! {
-        /// A statistic is a lower bound exactly if it moves when censored values grow.
+        /// A statistic is a lower bound if and only if it changes when censored values grow.
         #[test]
         fn lower_bounds_are_the_statistics_that_move(
             amounts in prop::collection::vec((0_i64..6, any::<bool>()), 1..12),
@@ -402,7 +403,7 @@ mod tests {
         }
     }
 
-    /// A curve of many ends is thinned, but exact where it is read.
+    /// A curve of many ends is thinned, but it is exact at the times at which it is read.
     #[test]
     fn a_thinned_curve_is_read_as_the_whole_one() {
         let ends: Vec<(i64, bool)> =
@@ -412,7 +413,7 @@ mod tests {
         assert!(kept.len() < exact.len() / 10, "{}", kept.len());
         assert!(kept.is_sorted_by(|one, next| one.time_s < next.time_s));
         for at_s in READ_AT_S {
-            // 7 s apart, from 1 s on: so many have ended by then.
+            // The ends are 7 s apart, starting at 1 s: this many have ended by then.
             let ended = exact.iter().filter(|point| point.time_s <= at_s).count();
             let read = kept.iter().rfind(|point| point.time_s <= at_s).unwrap().share;
             #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
@@ -425,7 +426,7 @@ mod tests {
     fn shares_at_round_amounts_are_exact() {
         let four = values(&[(1, false), (1, false), (2, false), (7, false)]);
         assert_eq!(shares_at(&four, &[0.0, 1.0, 2.0, 5.0, 10.0], 1.0), [0.0, 0.5, 0.75, 0.75, 1.0]);
-        // Ends at 1, 3 and 3 s; one value is cut at 2 s.
+        // Ends at 1, 3 and 3 s; one value is censored at 2 s.
         let second = 1_000_000;
         let times = [(second, false), (2 * second, true), (3 * second, false), (3 * second, false)];
         assert_eq!(survival_at(&values(&times), &[0.5, 1.0, 2.5, 3.0]), [1.0, 0.75, 0.75, 0.0]);

@@ -1,8 +1,8 @@
-//! The same amounts as in a ledger, by how each attempt ended instead of by what became of its job.
+//! The same amounts as in a ledger, by how each attempt ended instead of by the outcome of its job.
 //!
-//! In: attempts and what each spent. Out: sums per end, which together are what all attempts spent. A
-//! task that finished in a job that was killed later is work done, and a task that was evicted from a
-//! job that finished is work lost: the outcomes of jobs show neither.
+//! In: attempts and the amount of each. Out: sums per kind of end; together they are the amount of
+//! all attempts. If a task finished and its job was killed later, the work was done. If a task was
+//! evicted and its job finished, work was lost. The outcomes of jobs show neither case.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ use crate::facts::tasks::EndedBy;
 use crate::schema::EventType;
 use crate::units::CpuTime;
 
-/// How an attempt ends, in the words of `query q17`.
+/// The ways in which an attempt ends, in the words of `query q17`.
 const ENDS: [&str; 8] =
     ["finished", "failed", "killed", "evicted", "lost", "rescheduled", "with job", "open"];
 
-/// What attempts spent, by how they ended.
+/// Amounts of attempts, by how they ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct EndSums([EndSum; ENDS.len()]);
 
@@ -25,13 +25,13 @@ struct EndSum {
     cpu: CpuTime,
 }
 
-/// What the attempts spent that ended in one way.
+/// The amount of the attempts that ended in one way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EndRow {
-    /// How they ended: `finished`, `failed`, `killed`, `evicted` or `lost`; `rescheduled` by the next
-    /// SCHEDULE of their task; `with job`, closed at the end of their job; `open` at the end of the
-    /// window.
+    /// How the attempts ended: `finished`, `failed`, `killed`, `evicted` or `lost`; `rescheduled`
+    /// if another SCHEDULE of the task ended them; `with job` if they were closed at the end of
+    /// their job; `open` if they still ran at the end of the window.
     pub end: String,
     /// Attempts.
     pub attempts: u64,
@@ -42,12 +42,12 @@ pub struct EndRow {
 }
 
 impl EndSums {
-    /// Whether a quantity is added up by how attempts ended.
+    /// Whether the amounts of a meter are added up by how attempts ended.
     pub(super) fn has(meter: Meter) -> bool {
         meter.resource() != Resource::Memory && meter != Meter::PUBLISHED
     }
 
-    /// Adds an attempt whose end has a name.
+    /// Adds an attempt by the name of its end; names that are not in [`ENDS`] are ignored.
     pub(super) fn add_named(&mut self, end: &str, cpu: CpuTime) {
         if let Some(place) = ENDS.iter().position(|known| *known == end) {
             self.add_to(place, cpu);
@@ -71,7 +71,7 @@ impl EndSums {
         }
     }
 
-    /// A row for each end of any attempt.
+    /// A row for each kind of end that occurred.
     pub(super) fn rows(&self, total: CpuTime) -> Vec<EndRow> {
         let all = ENDS.iter().zip(&self.0).filter(|(_, sum)| 0 < sum.attempts);
         let row = |(end, sum): (&&str, &EndSum)| EndRow {
@@ -84,7 +84,7 @@ impl EndSums {
     }
 }
 
-/// The place of an end in [`ENDS`]. Only these events end an attempt.
+/// The position of an end in [`ENDS`].
 fn place_of(ended_by: EndedBy) -> usize {
     match ended_by {
         EndedBy::Event(EventType::Finish) => 0,

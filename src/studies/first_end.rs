@@ -1,10 +1,10 @@
-//! Whether a log holds only the jobs that ended from some instant on, as an export by time of end
-//! does.
+//! Whether a log has only the jobs that ended at or after some instant. An export that selects jobs
+//! by time of end makes such a log.
 //!
 //! In: the jobs of a log. Out: the instant of the first end, if too many jobs began long before it.
-//! Jobs that had already ended are missing then: use and load before that instant are too low. Of the
-//! jobs submitted before it, only those that waited or ran long are there: waits and running times
-//! that include them lean to long ones.
+//! In that case, jobs that had ended earlier are missing, so use and load before the instant are
+//! too low. Of the jobs submitted before it, the log has only those that waited or ran long. Waits
+//! and running times that include these jobs are biased towards long ones.
 //!
 //! ```text
 //!  exported   |·······----------|--          jobs with an end from here on
@@ -24,8 +24,9 @@ use crate::lake::Lake;
 use crate::schema::Table;
 use crate::units::micros_to_seconds;
 
-/// The fewest jobs that began a median running time or more before the first end. In a log of all
-/// jobs, each of them has about an even chance to end before: that none does is one in a thousand.
+/// The fewest jobs that must have begun more than a median running time before the first end. In a
+/// complete log, each such job has about an even chance to end before that instant. The chance that
+/// none of ten does is one in a thousand.
 const EARLY_MIN: usize = 10;
 
 /// The first end in a log that seems to be selected by time of end.
@@ -33,19 +34,20 @@ const EARLY_MIN: usize = 10;
 pub struct FirstEnd {
     /// The instant, µs.
     pub at_us: i64,
-    /// Jobs that began a median running time or more before it.
+    /// Jobs that began more than a median running time before the instant.
     pub early: u64,
     /// The median running time, µs.
     pub median_us: i64,
-    /// Whether a job is open at the end of the log. If none is, those that still ran when it was
+    /// Whether a job is open at the end of the log. If not, jobs that still ran when the log was
     /// written are missing as well.
     pub has_open: bool,
-    /// What the jobs submitted before it do to means.
+    /// How the jobs submitted before the instant change means.
     pub means: Means,
 }
 
-/// Mean waits and running times of the jobs that ran and ended: of all, and of those submitted from
-/// the first end on, µs; `None` if there are none.
+/// Mean waits and running times of jobs that ran and ended, µs. Each pair is the mean over all
+/// jobs, and the mean without the jobs submitted before the first end. `None` if there are no such
+/// jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Means {
@@ -77,7 +79,8 @@ impl Means {
         }
     }
 
-    /// What those jobs do to means, as a sentence; `None` if next to nothing.
+    /// How the jobs submitted before the first end change means, as a sentence. `None` if no mean
+    /// changes by more than 1 %.
     pub fn said(&self) -> Option<String> {
         let named = [("wait of jobs that started", self.wait_us), ("running time", self.run_us)];
         let differ = named.into_iter().filter_map(|(name, means)| {
@@ -100,7 +103,7 @@ fn mean_us(values: &[i64]) -> Option<i64> {
     i64::try_from(sum / count).ok()
 }
 
-/// The first submission and start of a job, if any, and its end, µs.
+/// The first submission and the first start of a job, if known, and its end, µs.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_field_names, reason = "each has its unit")]
 struct Life {
@@ -109,11 +112,12 @@ struct Life {
     end_us: i64,
 }
 
-/// What else a log lacks that was selected by time of end and has no open job.
+/// What else is missing in a log that was selected by time of end and has no open job.
 pub(crate) const LACKS_OPEN: &str = "No job is open at its end: those that still ran then seem to be missing \
     too, so that use and load are too low towards the end as well";
 
-/// What that does to numbers that include earlier time, as sentences without the last full stop.
+/// The effect of missing jobs on numbers that include earlier time, as sentences without the last
+/// full stop.
 pub(crate) const LACKS_EARLY: &str = "Use and load of earlier time are too low. Of the jobs submitted before, \
     only those that waited or ran long are in the log: waits and running times that include them lean to \
     long ones, and shares of users to long jobs";
@@ -128,12 +132,12 @@ pub(crate) fn instant_text(at_us: i64) -> String {
 }
 
 impl FirstEnd {
-    /// The first end of a lake; `None` if the jobs that ended earlier are not missed.
+    /// The first end of a lake; `None` if no jobs seem to be missing.
     ///
     /// # Errors
     /// The table cannot be read.
     pub fn of(lake: &Lake, windows: Windows) -> Result<Option<Self>, FactError> {
-        // The Google traces have the jobs of a window of time.
+        // The Google traces have the jobs of a window of time, so no job is missing in this way.
         if lake.source().is_google() || !lake.has(Table::JobEvents) {
             return Ok(None);
         }
@@ -155,7 +159,7 @@ impl FirstEnd {
         Ok(Self::of_lives(&lives).map(|first| Self { has_open, ..first }))
     }
 
-    /// The same for jobs that ended.
+    /// The same, from the jobs that ended.
     fn of_lives(lives: &[Life]) -> Option<Self> {
         let at_us = lives.iter().map(|life| life.end_us).min()?;
         let ran = || lives.iter().filter_map(|life| Some((life.start_us?, life.end_us)));
@@ -206,7 +210,7 @@ mod tests {
 
     use super::*;
 
-    /// Jobs that begin one after the other and run for the given times.
+    /// Jobs that start one after another and run for the given times.
     fn lives(runs: &[i64]) -> Vec<Life> {
         let life = |(start, run): (i64, &i64)| Life {
             submit_us: Some(start),
@@ -218,14 +222,14 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-        /// Promise: what was cut off by time of end is found, and a whole log is not suspected.
+        /// Promise: a log that was cut by time of end is found, and a complete log is not reported.
         #[test]
         fn a_log_that_is_selected_by_end_is_found(
             runs in prop::collection::vec(prop_oneof![9 => 1_i64..20, 1 => 2_000_i64..4_000], 400..600),
         ) {
             let whole = lives(&runs);
             prop_assert_eq!(FirstEnd::of_lives(&whole), None);
-            // Everything that ended in the first half is left out.
+            // All jobs that ended before the cut are left out.
             let cut_us = 2_000;
             let kept: Vec<Life> =
                 whole.iter().copied().filter(|life| cut_us <= life.end_us).collect();
@@ -233,10 +237,10 @@ mod tests {
             let found = FirstEnd::of_lives(&kept);
             if EARLY_MIN <= long {
                 let found = found.unwrap();
-                // If several long jobs begin around the cut, the first end comes some time after it.
+                // If several long jobs begin around the cut, the first end is after the cut.
                 prop_assert_eq!(Some(found.at_us), kept.iter().map(|one| one.end_us).min());
                 prop_assert!(long as u64 <= found.early);
-                // Jobs that were cut off make the mean of those that are left too long.
+                // Jobs are cut off, so the mean of the remaining jobs is too long.
                 let [all, later] = found.means.run_us.unwrap();
                 prop_assert!(later <= all, "{} {}", later, all);
             }
@@ -249,7 +253,7 @@ mod tests {
         let never = Life { submit_us: Some(0), start_us: None, end_us: 5 };
         assert_eq!(FirstEnd::of_lives(&[never]), None);
         assert_eq!(FirstEnd::of_lives(&lives(&[1000; 9])), None);
-        // Jobs of the same length: each begins at most that long before the first end.
+        // All jobs have the same length, so none begins more than that length before the first end.
         assert_eq!(FirstEnd::of_lives(&lives(&[1000; 300])), None);
     }
 

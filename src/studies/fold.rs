@@ -1,9 +1,9 @@
 //! One pass over a lake for the whole outcome study: ledger, sweep, and harmed jobs.
 //!
 //! In: a lake and the settings in [`Asked`]. Out: a [`Study`], the sums over jobs behind every
-//! table of the study. A bucket's jobs are added up before the next bucket is read, so memory
-//! depends on the largest bucket and not on the trace. The sums are exact: neither the number of
-//! threads nor the order of buckets changes a digit.
+//! table of the study. The jobs of a bucket are added up before the next bucket is read, so memory
+//! depends on the largest bucket and not on the size of the trace. The sums are exact: they do not
+//! depend on the number of threads or on the order of buckets.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -43,8 +43,8 @@ pub struct Study {
     /// The kind of trace.
     pub source: Source,
     pub(super) ledger: LedgerSums,
-    /// By how attempts ended; `None` for memory, which no query has by attempt, and if the definition has
-    /// only jobs.
+    /// By how attempts ended. `None` for memory, because no query has memory by attempt, and under
+    /// a definition that has only jobs.
     pub(super) ends: Option<EndSums>,
     /// By the reasons that a log records.
     pub(super) reasons: ReasonSums,
@@ -52,11 +52,11 @@ pub struct Study {
     pub(super) knows_outcomes: bool,
     /// By rule.
     pub(super) rules: Vec<RuleSums>,
-    /// By the group of the sweep; `None` for jobs whose group is unknown.
+    /// By the group of the sweep; the key is `None` for jobs without a known group.
     pub(super) groups: BTreeMap<Option<String>, GroupSums>,
     pub(super) split: Option<SplitSums>,
     pub(super) resampled: Option<Resampled>,
-    /// Measured CPU outside of attempts, including windows without a task; zero under the other
+    /// Measured CPU outside attempts, including windows without a task. Zero under all other
     /// definitions.
     pub outside: CpuTime,
     /// Counts of usage rows.
@@ -65,17 +65,17 @@ pub struct Study {
     pub attempts: u64,
     /// Restarts: attempts after the first of their task.
     pub restarts: u64,
-    /// Restarts whose attempt before was evicted.
+    /// Restarts after an attempt that was evicted.
     pub restarts_after_eviction: u64,
     /// Attempts without a CPU request.
     pub attempts_without_request: u64,
     /// Attempts without an end event, closed with their job.
     pub closed_with_job: ClosedWithJob,
-    /// Attempts whose CPU time a log records, if that is requested.
+    /// Attempts with a CPU time recorded by the log, if CPU time is read.
     pub attempts_with_cpu_time: u64,
     /// Attempts that cross the edges of the window.
     pub attempt_edges: EdgeCounts,
-    /// Jobs whose duration crosses the edges of the window.
+    /// Jobs with a duration that crosses the edges of the window.
     pub job_edges: EdgeCounts,
 }
 
@@ -84,7 +84,8 @@ pub struct Study {
 pub struct ClosedWithJob {
     /// Number of attempts.
     pub attempts: u64,
-    /// Their CPU; meaningless under the published definition, which has only jobs.
+    /// The CPU of these attempts; it has no meaning under the published definition, which has only
+    /// jobs.
     pub cpu: CpuTime,
 }
 
@@ -160,7 +161,7 @@ impl Study {
         }
     }
 
-    /// Counts the attempts of a task whose CPU is laid out in `spent`.
+    /// Counts the attempts of a task. `spent` has the CPU of the task over time.
     fn add_attempts(&mut self, attempts: &[Attempt], spent: &Spent, windows: Windows) {
         self.attempts += attempts.len() as u64;
         let before = attempts.split_last().map_or(&[][..], |(_, before)| before);
@@ -245,8 +246,8 @@ impl Study {
         self.asked.meter.unit(self.source)
     }
 
-    /// CPU (or memory time) of attempts closed with their job, in the unit of the sums; none under
-    /// the published definition.
+    /// CPU (or memory time) of attempts closed with their job, in the unit of the sums. `None`
+    /// under the published definition.
     pub fn closed_with_job_sum(&self) -> Option<f64> {
         let is_known = self.asked.meter != Meter::PUBLISHED;
         is_known.then(|| self.closed_with_job.cpu.seconds())
@@ -263,8 +264,8 @@ impl Study {
         !self.asked.meter.is_silent(self.source, attempts)
     }
 
-    /// The attempts that cross the edges of the window; under the published definition the jobs,
-    /// since it uses their durations.
+    /// The attempts that cross the edges of the window. Under the published definition these are
+    /// jobs, because that definition uses the durations of jobs.
     pub fn censoring(&self) -> Censoring {
         let (of, edges) = match self.asked.meter {
             Meter::PUBLISHED => ("jobs", self.job_edges),
@@ -281,8 +282,9 @@ impl Study {
 
 /// Folds a lake. Without `task_events` only jobs are known.
 ///
+/// # Errors
 /// A table that the CPU definition needs is missing or cannot be read, a grid of thresholds does
-/// not ascend, or the callback stops the call; nothing is kept then.
+/// not ascend, or the callback stops the call. Nothing is kept in that case.
 pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Study, FactError> {
     fold_range(lake, windows, asked, 0..lake.bucket_count())
 }
@@ -316,7 +318,7 @@ pub fn fold_range(
     study.unwrap_or_else(|| Ok(Study::new(lake, asked)))
 }
 
-/// A study that is ready to fold buckets, which any caller may read.
+/// A study that is ready to fold buckets. The caller reads the buckets.
 pub struct Folding {
     asked: Asked,
     published: Option<Published>,
@@ -395,7 +397,7 @@ impl Folding {
             for row in &mut rows {
                 republish(row, cpu.get(&row.job_id).copied().unwrap_or(0.0));
             }
-            // The definition has nothing smaller than a job.
+            // The published definition has no amounts below a whole job.
             study.outside = CpuTime::ZERO;
         }
         for row in &rows {
@@ -405,7 +407,7 @@ impl Folding {
     }
 }
 
-/// For each rule that ends whole jobs, when it ends the jobs of a bucket.
+/// For each rule that ends whole jobs, the times at which it ends the jobs of a bucket.
 fn job_ends(tasks: &Tasks, known: &Jobs, asked: &Asked, foreseen: &Foreseen) -> Vec<JobEnds> {
     let mut ends: Vec<JobEnds> = asked.rules.iter().map(|_| JobEnds::default()).collect();
     if !asked.rules.iter().any(RuleGrid::ends_jobs) {
@@ -444,8 +446,8 @@ pub(super) fn row_of<'a>(job: &'a Job, known: &'a Jobs, classes: Classes) -> Job
     }
 }
 
-/// Replaces the measured CPU of a job by the published one. The parts keep their measured
-/// proportions, since the definition has only jobs.
+/// Replaces the measured CPU of a job by its published CPU. The published definition has only
+/// jobs, so the parts of a job keep their measured proportions.
 pub(super) fn republish(row: &mut JobRow<'_>, published_s: f64) {
     let measured = row.cpu;
     row.cpu = CpuTime::from_seconds(published_s);

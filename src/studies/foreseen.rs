@@ -1,7 +1,7 @@
 //! Predictions for each job, if a kill rule needs them.
 //!
-//! In: a lake and rules. Out: by job the chance that it does not finish, at its submission and
-//! while it runs. If no rule needs it, nothing is read.
+//! In: a lake and rules. Out: for each job the chance that it does not finish, at its submission
+//! and while it runs. If no rule needs these chances, nothing is read.
 
 use rustc_hash::FxHashMap;
 

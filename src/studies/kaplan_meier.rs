@@ -1,11 +1,11 @@
 //! The estimate of Kaplan and Meier (1958), with Greenwood's variance.
 //!
-//! In: how many ended and how many were cut off at each length, in order. Out: the share that lasts
-//! longer, with a band of 95 %.
+//! In: the numbers of values that ended and that were cut off at each length, in order. Out: the
+//! share that lasts longer, with its 95 % band.
 //!
-//! S(t) = Π (1 − d/n) over the ends up to t; its variance is S² Σ d/(n(n−d)). Between two lengths at
-//! which something is cut off, the product is the share at the first of them times a fraction of two
-//! counts, and is computed so: half of an even number is exactly 0.5.
+//! S(t) = Π (1 − d/n) over the ends up to t; its variance is S² Σ d/(n(n−d)). Between two lengths
+//! with cut-off values, the product equals the share at the first of them times a fraction of two
+//! counts. It is computed in this way to avoid rounding: half of an even number is exactly 0.5.
 
 /// The 97.5 % quantile of the normal distribution.
 pub(super) const Z_95: f64 = 1.959_963_984_540_054;
@@ -13,7 +13,7 @@ pub(super) const Z_95: f64 = 1.959_963_984_540_054;
 /// The estimate so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KaplanMeier {
-    /// The share at the last length at which something was cut off, and how many were left then.
+    /// The share at the last length with cut-off values. `of` is the number left after it.
     from: f64,
     of: u64,
     at_risk: u64,
@@ -27,7 +27,7 @@ pub(super) struct Left {
     pub share: f64,
     /// Lower and upper end of its band.
     pub band: [f64; 2],
-    /// How many lasted at least that long.
+    /// The number of values that lasted at least that long.
     pub at_risk: u64,
 }
 
@@ -38,8 +38,8 @@ impl KaplanMeier {
         Self { from: 1.0, of: count, at_risk: count, greenwood: 0.0 }
     }
 
-    /// Goes on to the next length; `None` if nothing ended there. Those cut off at the length of an end
-    /// count as at risk for it.
+    /// Advances to the next length; `None` if nothing ended there. Values that are cut off at the
+    /// length of an end count as at risk for that end.
     pub(super) fn step(&mut self, ends: u64, cut: u64) -> Option<Left> {
         let before = self.at_risk;
         let left = before - ends;
@@ -76,7 +76,7 @@ mod tests {
     }
 
     proptest! {
-        /// The product of the definition, computed as it is written.
+        /// Compared with the product in the definition, computed directly.
         #[test]
         #[expect(clippy::cast_precision_loss, reason = "small counts")]
         fn shares_are_those_of_the_definition(

@@ -1,12 +1,12 @@
-//! What if hopeless tasks had been killed earlier: CPU saved against finished jobs harmed.
+//! What if hopeless tasks had been killed earlier? Compares CPU saved with finished jobs harmed.
 //!
 //! In: the sums of a [`Study`]. Out: one [`SweepRow`] per parameter, with the names of the jobs
 //! that it would have harmed. All parameters come from one pass over the data. Two bounds are shown
 //! with the rules: never kill (0 saved, 0 harmed), and an oracle that kills exactly the tasks of
 //! jobs that do not finish, at their first event.
 //!
-//! All shares refer to the same jobs: those whose tasks are loaded. Without `job_events` no outcome
-//! is known, and values that depend on one are null.
+//! All shares refer to the same jobs: jobs with tasks loaded. Without `job_events` no outcome is
+//! known, and values that depend on outcomes are null.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ impl<T: Copy> ByOutcome<T> {
     }
 }
 
-/// What one parameter of a rule would have done; values that depend on outcomes are `None` if no
+/// What one parameter of a rule would have done. Values that depend on outcomes are `None` if no
 /// outcome is known.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -54,19 +54,19 @@ pub struct SweepRow {
     pub threshold: i64,
     /// Condemned tasks by outcome of their job.
     pub condemned_tasks: ByOutcome<u64>,
-    /// Condemned tasks that had finished by the time of their kill: nothing is saved.
+    /// Condemned tasks that had finished by the time of their kill, so that nothing is saved.
     pub condemned_at_end: ByOutcome<u64>,
     /// CPU of condemned tasks after the kill, by outcome.
     pub saved_cpu: ByOutcome<f64>,
-    /// Saved CPU as a share of all CPU of the outcome; null if that is 0.
+    /// Saved CPU as a share of all CPU of the outcome; null if the outcome has no CPU.
     pub saved_share: ByOutcome<f64>,
-    /// The part of `saved_cpu` in the job that saves most.
+    /// The share of `saved_cpu` that comes from the job that saves most.
     pub largest_saved_share: ByOutcome<f64>,
-    /// The share of a single job, the largest, in the CPU saved in all unfinished jobs.
+    /// The largest share that a single job has in the CPU saved in all unfinished jobs.
     pub largest_saved_in_all: Option<f64>,
     /// Finished jobs with at least one condemned task.
     pub harmed_jobs: Option<u64>,
-    /// Harmed jobs whose condemned tasks had all finished by then.
+    /// Harmed jobs where every condemned task had finished by the time of its kill.
     pub harmed_at_end: Option<u64>,
     /// Harmed jobs as a share of the finished jobs with tasks loaded.
     pub harmed_jobs_share: Option<f64>,
@@ -74,19 +74,19 @@ pub struct SweepRow {
     pub destroyed_cpu: Option<f64>,
     /// Share of all CPU of finished jobs.
     pub destroyed_cpu_share: Option<f64>,
-    /// The part of `destroyed_cpu` in the job that loses most.
+    /// The share of `destroyed_cpu` that comes from the job that loses most.
     pub largest_destroyed_share: Option<f64>,
     /// All CPU of the harmed jobs.
     pub harmed_jobs_cpu: Option<f64>,
     /// Share of all CPU of finished jobs.
     pub harmed_jobs_cpu_share: Option<f64>,
-    /// The part of `harmed_jobs_cpu` in the job with most.
+    /// The share of `harmed_jobs_cpu` that comes from the job with most.
     pub largest_harmed_cpu_share: Option<f64>,
     /// CPU saved in jobs that did not finish, minus CPU destroyed in finished jobs.
     pub net_cpu: Option<f64>,
     /// Share of all CPU of jobs that did not finish.
     pub net_share: Option<f64>,
-    /// Spread of the shares over resampled jobs, if requested.
+    /// Intervals of the shares over resampled jobs, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// The harmed jobs that lose most.
@@ -108,7 +108,7 @@ impl SweepRow {
 pub struct Sweep {
     /// The rule, as written on the command line.
     pub rule: String,
-    /// What its parameter counts.
+    /// What the parameter counts.
     pub parameter: Cow<'static, str>,
     /// The unit of the thresholds.
     pub threshold_unit: Cow<'static, str>,
@@ -119,12 +119,12 @@ pub struct Sweep {
     pub rows: Vec<SweepRow>,
 }
 
-/// The jobs with one user, class, priority or other group.
+/// Jobs with the same user, class, priority or other group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SweepGroup {
     /// The key by which jobs are grouped.
     pub by: GroupBy,
-    /// Their value of it; `None` if unknown.
+    /// The value of that key; `None` if unknown.
     pub value: Option<String>,
 }
 
@@ -180,7 +180,7 @@ pub fn sweep_groups(study: &Study, rule_idx: usize) -> Vec<Sweep> {
     groups.into_iter().map(of_group).collect()
 }
 
-/// The totals that the sums of a parameter are compared with.
+/// Totals over all jobs, the denominators for the sums of a parameter.
 struct Whole {
     names: &'static [&'static str],
     /// CPU by outcome, with unmatched jobs last.
@@ -238,8 +238,8 @@ impl Whole {
     }
 }
 
-/// The finished jobs that a parameter harms, ordered by falling loss: all of them if
-/// [`all_harmed_at`](super::fold::Asked::all_harmed_at) asks for that, else a few.
+/// The finished jobs that a parameter harms, by descending loss. All of them are listed if
+/// [`all_harmed_at`](super::fold::Asked::all_harmed_at) requests it, otherwise a few.
 pub fn harmed_jobs(study: &Study, rule_idx: usize, step_idx: usize) -> Vec<HarmedJob> {
     let mut harmed = study.rules[rule_idx].harmed[step_idx].clone();
     harmed.cut();
@@ -273,10 +273,12 @@ pub struct PlanePoint {
     pub net_cpu: f64,
     /// Net CPU as a share of the CPU of jobs that did not finish.
     pub net_share: Option<f64>,
-    /// CPU of killed tasks of finished jobs as a share of the CPU of these; `None` in older results.
+    /// CPU of killed tasks of finished jobs, as a share of the CPU of finished jobs. `None` in
+    /// older results.
     #[serde(default)]
     pub destroyed_cpu_share: Option<f64>,
-    /// Whether no other point saves as much with less harm.
+    /// Whether the point is on the Pareto front: no other point with at most the same harm saves as
+    /// much. Of equal points one is on the front.
     pub is_on_front: bool,
 }
 

@@ -1,7 +1,7 @@
 //! CPU time (or memory time) per outcome, under one of several definitions that are never mixed.
 //!
-//! In: the sums of a [`Study`]. Out: a [`Ledger`] that closes: outcomes + unmatched + outside of
-//! attempts is the total, exactly. Groups split the same sums by class, priority or user.
+//! In: the sums of a [`Study`]. Out: a [`Ledger`] that adds up: outcomes + unmatched + outside of
+//! attempts is exactly the total. Groups split the same sums by class, priority or user.
 
 use std::cmp::Reverse;
 
@@ -37,17 +37,17 @@ pub struct LedgerRow {
     pub amount: Option<f64>,
     /// Share of the total.
     pub share: Option<f64>,
-    /// The part of `amount` in the job with most.
+    /// The share of `amount` that the largest job has.
     pub largest_job_share: Option<f64>,
 }
 
-/// What the jobs of an outcome spent that ended for one reason.
+/// The amount of the jobs of one outcome that ended for one reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReasonAmount {
     /// The outcome of the jobs.
     pub outcome: String,
-    /// What `other` was: the outcome by the last event, if all these jobs have the same.
+    /// For `other`, the outcome by the last event, if all these jobs have the same one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub course: Option<String>,
     /// The reason, as the log records it.
@@ -73,20 +73,21 @@ pub struct Ledger {
     pub unit: &'static str,
     /// Per outcome (and group).
     pub rows: Vec<LedgerRow>,
-    /// The amounts of all attempts by how they ended; `None` if the amounts are not known,
-    /// for memory, and if the definition (`published`) has only jobs. With `outside_attempts` they add up to the total.
+    /// The amounts of all attempts by how they ended. `None` if the amounts are not known, for
+    /// memory, and under the `published` definition, which has only jobs. Together with
+    /// `outside_attempts` these amounts add up to the total.
     pub ends: Option<Vec<EndRow>>,
-    /// The amounts of jobs by outcome and reason, the largest of an outcome first; empty if the log
+    /// The amounts of jobs by outcome and reason, largest first within an outcome. Empty if the log
     /// records no reasons.
     pub reasons: Vec<ReasonAmount>,
     /// The amount of jobs without a row in `job_events`.
     pub unmatched: f64,
-    /// The amount of windows, or parts of them, outside of attempts.
+    /// The amount of usage windows, or parts of them, outside of attempts.
     pub outside_attempts: f64,
     /// The total.
     pub total: f64,
-    /// Whether any attempt has the amount; if none has, every amount is unknown and the sums above
-    /// are 0.
+    /// Whether any attempt has the amount. If not, every amount is unknown and the sums above are
+    /// 0.
     #[serde(skip)]
     pub is_known: bool,
     /// Usage windows.
@@ -101,12 +102,12 @@ pub struct Ledger {
     pub attempts_without_request: u64,
     /// Attempts without an end event, closed at the end of their job.
     pub attempts_closed_with_job: u64,
-    /// The amount of those attempts; `None` under the published definition, which has only jobs.
+    /// The amount of these attempts; `None` under the published definition, which has only jobs.
     #[serde(skip)]
     pub closed_with_job_sum: Option<f64>,
-    /// Attempts counted by the CPU time that a log records (`measured`).
+    /// Attempts that count with the CPU time that the log records (`measured`).
     pub attempts_with_cpu_time: u64,
-    /// What crosses the edges of the window.
+    /// The attempts or jobs that cross the edges of the window.
     pub censoring: Censoring,
 }
 
@@ -165,7 +166,7 @@ pub fn ledger(study: &Study) -> Ledger {
     }
 }
 
-/// The outcome by the last event at a position.
+/// The name of an outcome by the last event, from its position.
 fn last_event(place: u8) -> String {
     Classes::Terminal.outcomes()[usize::from(place)].to_owned()
 }

@@ -1,9 +1,9 @@
-//! The published study compared with ours: Mandai, Kawahara, Kasahara, "Improvement of job
+//! Compares the published study with ours: Mandai, Kawahara, Kasahara, "Improvement of job
 //! scheduling in a cloud platform" (2017).
 //!
-//! In: our results, and the complete tables. Out: one [`Claim`] for each number and sentence of the
-//! paper. Numbers from incomplete tables are shown next to the paper's but not compared; they are
-//! never called reproduced.
+//! In: our results, and which tables are complete. Out: one [`Claim`] for each number and sentence
+//! of the paper. Numbers from incomplete tables are shown next to those of the paper but are not
+//! compared, so they are never called reproduced.
 
 use crate::claims::{Cell, Claim, Published, Side, bound, direction};
 
@@ -49,7 +49,7 @@ impl Place<'_> {
         self.settled(direction(self.name, claim, &cells.collect::<Vec<Cell>>()))
     }
 
-    /// Settles the claim, as far as the tables allow.
+    /// Returns the claim, or marks it as not comparable if tables are incomplete or missing.
     fn settled(&self, claim: Claim) -> Claim {
         match self.basis {
             Basis::Whole => claim,

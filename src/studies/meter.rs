@@ -1,7 +1,7 @@
 //! The amount that is added up over tasks: CPU time, GPU time or memory time, under one of several
 //! definitions.
 //!
-//! In: the user's choice. Out: a [`Meter`], which determines what is read, the unit of its sums,
+//! In: the choice of the user. Out: a [`Meter`]. It determines what is read, the unit of the sums,
 //! and whether a lake has the data. Definitions are never mixed within one sum. Every sum over
 //! tasks and time (a ledger, usage by user, load over time) can use a meter.
 
@@ -29,7 +29,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// The name on the command line, and of its column.
+    /// The name on the command line, which is also the name of its column.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -90,8 +90,8 @@ impl CpuDefinition {
         }
     }
 
-    /// The definitions of CPU time whose values are known over time, for an option. `published` is
-    /// known per job, and GPU time has its own columns.
+    /// The parser of an option that takes a definition of CPU time with values over time.
+    /// `published` has only values per job, and GPU time has separate columns.
     #[cfg(feature = "cli")]
     pub fn over_time() -> impl clap::builder::TypedValueParser<Value = Self> {
         use clap::ValueEnum;
@@ -102,8 +102,8 @@ impl CpuDefinition {
             .map(|name| Self::from_str(&name, false).expect("it is one of the possible values"))
     }
 
-    /// The same with GPU time. `published` is not offered, but is read, so that the check of the plan
-    /// can say why it is refused.
+    /// The same parser, with GPU time. It does not list `published` but accepts it, so that the
+    /// check of the plan can say why `published` is refused.
     #[cfg(feature = "cli")]
     pub fn over_time_or_gpus() -> impl clap::builder::TypedValueParser<Value = Self> {
         use clap::ValueEnum;
@@ -113,7 +113,7 @@ impl CpuDefinition {
             .map(|name| Self::from_str(&name, false).expect("it is one of the possible values"))
     }
 
-    /// Whether it reads use: `task_usage`, or the CPU time that a log records.
+    /// Whether it reads recorded use: `task_usage`, or the CPU time that a log records.
     pub const fn needs_usage(self) -> bool {
         matches!(self, Self::Measured | Self::Published)
     }
@@ -121,8 +121,8 @@ impl CpuDefinition {
     /// Refuses a lake without the data that the definition needs.
     ///
     /// # Errors
-    /// There is no `task_usage`, and no log that records the CPU time of any job; or this kind of
-    /// trace records no GPUs.
+    /// The definition reads recorded use and `task_usage` is missing (for `measured`, a log that
+    /// records the CPU time of jobs is enough); or this kind of trace records no GPUs.
     pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
         if self == Self::GpuSlots {
             return lake.require_gpus();
@@ -164,8 +164,8 @@ pub enum MemoryDefinition {
 }
 
 impl MemoryDefinition {
-    /// The unit of its sums for a kind of trace: memory as a share of the largest machine's (NMU),
-    /// or as in the log, times seconds.
+    /// The unit of its sums for a kind of trace. It is a unit of memory times seconds: a share of
+    /// the memory of the largest machine (NMU), or the unit of the log.
     pub const fn unit(self, source: Source) -> &'static str {
         source.memory_unit()
     }
@@ -179,7 +179,7 @@ impl MemoryDefinition {
         }
     }
 
-    /// Measured if the lake has a usage table, requested otherwise.
+    /// The default: canonical if the lake has a usage table, requested otherwise.
     pub fn usual(lake: &Lake) -> Self {
         if lake.has(Table::TaskUsage) { Self::Canonical } else { Self::Requested }
     }
@@ -214,7 +214,7 @@ impl Default for Meter {
 }
 
 impl Meter {
-    /// CPU time as the paper of 2017 defines it, with nothing smaller than a job.
+    /// CPU time as the paper of 2017 defines it. It is known only for whole jobs.
     pub const PUBLISHED: Self = Self::Cpu(CpuDefinition::Published);
 
     /// The resource that is added up.
@@ -226,7 +226,8 @@ impl Meter {
         }
     }
 
-    /// What jobs did with an amount by this definition: a request is no proof of use.
+    /// The verb for an amount by this definition, such as `requested`. A requested amount was not
+    /// necessarily used.
     pub const fn verb(self) -> &'static str {
         match self {
             Self::Cpu(CpuDefinition::Requested) | Self::Memory(MemoryDefinition::Requested) => {
@@ -244,8 +245,8 @@ impl Meter {
         }
     }
 
-    /// Whether the attempts of a trace have no data for it, from the counts of attempts, of those
-    /// without a request, and of those with a recorded CPU time.
+    /// Whether the attempts of a trace have no data for this meter. `attempts` counts all attempts,
+    /// those without a request, and those with a recorded CPU time.
     pub const fn is_silent(self, source: Source, attempts: [u64; 3]) -> bool {
         let [attempts, without_request, with_cpu_time] = attempts;
         let is_of_requests = match self {
@@ -274,7 +275,7 @@ impl Meter {
         }
     }
 
-    /// Whether it reads use.
+    /// Whether it reads recorded use.
     pub const fn needs_usage(self) -> bool {
         match self {
             Self::Cpu(cpu) => cpu.needs_usage(),
@@ -282,7 +283,7 @@ impl Meter {
         }
     }
 
-    /// What is read for each task besides its events.
+    /// What is read for each task in addition to its events.
     pub const fn usage(self) -> Usage {
         match self {
             Self::Cpu(CpuDefinition::GpuSlots) => Usage::Gpus,
@@ -299,8 +300,8 @@ impl Meter {
     /// Refuses a lake without the data that the definition needs.
     ///
     /// # Errors
-    /// There is no `task_usage`, and (for measured CPU) no log that records what its jobs used; or
-    /// this kind of trace records no GPUs.
+    /// The meter reads recorded use and `task_usage` is missing (for measured CPU, a log that
+    /// records the CPU time of jobs is enough); or this kind of trace records no GPUs.
     pub fn check(self, lake: &Lake) -> Result<(), LakeError> {
         match self {
             Self::Cpu(cpu) => cpu.check(lake),

@@ -1,7 +1,7 @@
-//! Facts to plain result structs: the answers of the outcome study.
+//! Turns facts into plain result structs: the answers of the outcome study.
 //!
-//! In: record batches from [`crate::facts`]. Out: structs that serialise to `result.json`.
-//! Nothing in here reads a file or prints.
+//! In: facts from [`crate::facts`], or a lake. Out: structs that serialise to `result.json`. No
+//! module here prints.
 
 pub mod asked;
 pub mod calendar;

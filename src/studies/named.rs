@@ -1,7 +1,6 @@
 //! Values by name, in the order in which they are shown.
 //!
-//! In: names that the program knows, or that were read. Out: a JSON object whose keys keep their
-//! order.
+//! In: names that the program knows or has read. Out: a JSON object; its keys keep their order.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,12 +24,12 @@ impl<T> Named<T> {
         self.0.iter().map(|(name, value)| (name.as_ref(), value))
     }
 
-    /// Whether there is none.
+    /// Whether there are no values.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many there are.
+    /// The number of values.
     pub const fn len(&self) -> usize {
         self.0.len()
     }

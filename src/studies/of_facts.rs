@@ -1,8 +1,8 @@
-//! The studies from facts instead of from the lake, for `--engine polars` and `spark`.
+//! Studies from facts instead of from the lake, for `--engine polars` and `spark`.
 //!
 //! In: answers of the queries, from any engine. Out: the same [`Study`] and [`Samples`] as from the
 //! folds, so all later code is the same. CPU-seconds are rounded per task here, while the folds add
-//! exact amounts: both agree to about 15 digits. The only kill rule with a query is `events`.
+//! exact amounts; the results agree to about 15 digits. Only the kill rule `events` has a query.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,7 +24,8 @@ use crate::lake::Lake;
 use crate::schema::{EventType, Table};
 use crate::units::{CpuRate, CpuTime};
 
-/// Whether the facts are enough to apply a rule: only `events` without spared groups.
+/// Whether the facts are enough to apply a rule. Only `events` without further conditions and
+/// without spared groups can be applied.
 fn can_tell(rule: &RuleGrid) -> bool {
     rule.rule == Rule::Events && rule.and.is_empty() && rule.spare.is_empty()
 }
@@ -32,7 +33,7 @@ fn can_tell(rule: &RuleGrid) -> bool {
 /// Refuses settings that no query can answer.
 ///
 /// # Errors
-/// The settings need something else.
+/// The settings need data that no query has.
 pub fn check(lake: &Lake, asked: &Asked) -> Result<(), Usage> {
     let refused = |text: &str| Err(Usage(text.to_owned()));
     if asked.meter == Meter::Cpu(CpuDefinition::Measured) && lake.source().is_log() {
@@ -62,7 +63,7 @@ pub fn check(lake: &Lake, asked: &Asked) -> Result<(), Usage> {
     }
 }
 
-/// The queries whose facts [`study`] needs.
+/// The queries with the facts that [`study`] needs.
 pub fn queries_of_study(lake: &Lake, asked: &Asked) -> Vec<&'static str> {
     let mut needed = Vec::new();
     if lake.has(Table::JobEvents) {
@@ -91,8 +92,8 @@ pub fn queries_of_study(lake: &Lake, asked: &Asked) -> Vec<&'static str> {
     needed
 }
 
-/// The study from the facts of [`queries_of_study`]; [`check`] must accept its rules, and their
-/// grids must be the thresholds of the queries.
+/// The study from the facts of [`queries_of_study`]. [`check`] must accept its rules, and the grids
+/// of the rules must be the thresholds of the queries.
 pub fn study(facts: &Facts, lake: &Lake, windows: Windows, asked: &Asked) -> Study {
     let known = if facts.has("q01") { Jobs::of_facts(facts.of("q01")) } else { Jobs::default() };
     let mut study = Study::new(lake, asked);
@@ -174,7 +175,7 @@ struct Columns {
     query: &'static str,
     /// The amount inside attempts.
     inside: &'static str,
-    /// The part of it in attempts closed with their job.
+    /// The part of that amount in attempts closed with their job.
     closed: &'static str,
     /// The columns of usage windows, if the meter reads them.
     measured: Option<Measured>,
@@ -198,8 +199,8 @@ fn columns_of(meter: Meter) -> Columns {
         measured: Some(Measured { query, outside, without }),
     };
     match meter {
-        // GPUs (and, below, the use that a log records) are refused before any fact is computed: no
-        // query has them.
+        // No query has GPUs, or (below) the use that a log records. Both are refused before any
+        // fact is computed.
         Meter::Cpu(CpuDefinition::Slots | CpuDefinition::GpuSlots) => {
             of("q05", "slots_s", "closed_slots_s")
         }
@@ -266,7 +267,7 @@ fn add_attempts(study: &mut Study, facts: &Facts, windows: Windows) {
     add_restarts(study, attempts);
 }
 
-/// What attempts spent, by how they ended; `None` if it is not added up so.
+/// Amounts of attempts, by how they ended; `None` if the meter is not added up in this way.
 fn ends_of(facts: &Facts, meter: Meter, windows: Windows) -> Option<EndSums> {
     match meter {
         Meter::Cpu(CpuDefinition::Slots) => ends_held(facts.of("q03"), windows, |_| CpuRate::ONE),
@@ -281,7 +282,7 @@ fn ends_of(facts: &Facts, meter: Meter, windows: Windows) -> Option<EndSums> {
     }
 }
 
-/// What attempts held, by how they ended; `rate` of their request.
+/// Amounts that attempts held, by how they ended; `rate` gives the rate from the request.
 fn ends_held(
     attempts: Fact<'_>,
     windows: Windows,
@@ -302,7 +303,7 @@ fn ends_held(
     Some(all)
 }
 
-/// What attempts used, by how they ended; without a usage window nothing.
+/// Amounts that attempts used, by how they ended; 0 for an attempt without usage windows.
 fn ends_measured(attempts: Fact<'_>) -> EndSums {
     let mut all = EndSums::default();
     for (end, used) in attempts.texts("ended").zip(attempts.maybe_floats("measured_s")) {
@@ -312,7 +313,7 @@ fn ends_measured(attempts: Fact<'_>) -> EndSums {
     all
 }
 
-/// Counts the attempts after the first of their task, and those that follow an eviction.
+/// Counts the restarts (attempts after the first of their task), and those that follow an eviction.
 fn add_restarts(study: &mut Study, attempts: Fact<'_>) {
     let tasks = attempts.ints("job_id").iter().zip(attempts.ints("task_index"));
     let keys = tasks.zip(attempts.ints("attempt")).map(|((&job, &task), &at)| (job, task, at));
@@ -372,7 +373,7 @@ fn add_kills(
     }
 }
 
-/// The queries whose facts [`samples`] needs.
+/// The queries with the facts that [`samples`] needs.
 pub fn queries_of_samples(lake: &Lake, what: What, split: Split) -> Vec<&'static str> {
     let mut needed = Vec::new();
     if lake.has(Table::JobEvents) {
@@ -454,9 +455,9 @@ struct TaskFact {
     first_event_us: i64,
     submit_us: Option<i64>,
     is_open: bool,
-    /// Its outcome by its own last event.
+    /// The outcome by the last event of the task.
     own_end: u8,
-    /// When it finished, if it ended so.
+    /// When the task finished, if it did.
     finish_us: Option<i64>,
     wait: Option<Wait>,
 }
@@ -473,7 +474,7 @@ impl TaskFact {
             move |(row, ((((priority, submit_us), (outcome, ended_us)), wait), is_open))| Self {
                 job_id: jobs[row],
                 task_index: tasks[row],
-                // The default of the fold for logs without priorities.
+                // In logs without priorities the fold uses 0.
                 priority: Some(priority.map_or(0, |priority| i32::try_from(priority).unwrap_or(0))),
                 events: fact.ints("event_count")[row],
                 first_event_us: firsts[row],

@@ -1,7 +1,7 @@
-//! What became of jobs and tasks: counts by event sequence or by last terminal event.
+//! Outcomes of jobs and tasks: counts by event sequence or by last terminal event.
 //!
 //! In: the table of `q01_job_outcomes` or `q02_task_outcomes`, bucket by bucket. Out: a
-//! [`Classification`] whose counts add up to the number of jobs or tasks. The order of rows is
+//! [`Classification`]; its counts add up to the number of jobs or tasks. The order of rows is
 //! fixed: the published classes first, then by descending count.
 
 use std::borrow::Cow;
@@ -71,7 +71,7 @@ impl Classes {
         }
     }
 
-    /// Whether an event sequence has an outcome of its own, so that it is not `other`.
+    /// Whether an event sequence has a named outcome, so that it does not count as `other`.
     pub(crate) fn is_named(sequence: &str) -> bool {
         let own = |outcome: &&str| Self::Sequence.sequence_of(outcome) == Some(sequence);
         Self::Sequence.outcomes().iter().any(own)
@@ -123,10 +123,11 @@ pub struct OutcomeRow {
 pub struct ReasonRow {
     /// The outcome.
     pub outcome: Cow<'static, str>,
-    /// The outcome in words that also say what `other` is; `None` if outcomes go by the last event.
+    /// The outcome, with words that say what happened in place of `other`. `None` if outcomes are
+    /// defined by the last event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<Cow<'static, str>>,
-    /// Why it ended, in the log's wording; `None` while it is open.
+    /// The reason for the end, in the words of the log; `None` while the job or task is open.
     pub end_reason: Option<String>,
     /// Jobs or tasks.
     pub count: u64,
@@ -134,8 +135,8 @@ pub struct ReasonRow {
     pub share: f64,
 }
 
-/// Rows from counts by outcome (its position in [`Classes::outcomes`]), by its words for `other` and by
-/// reason, in the order of outcomes and then by falling count.
+/// Makes rows from counts. The keys are the position of the outcome in [`Classes::outcomes`], the
+/// words for `other`, and the reason. Rows are in the order of outcomes, then by descending count.
 pub fn reason_rows(
     counts: BTreeMap<(usize, Option<&'static str>, Option<String>), u64>,
     classes: Classes,
@@ -163,9 +164,9 @@ pub struct Classification {
     pub rows: Vec<OutcomeRow>,
     /// All jobs or tasks.
     pub total: u64,
-    /// Every exact sequence by falling count, including those behind `other`.
+    /// Every exact sequence by descending count, including those that count as `other`.
     pub sequences: Vec<OutcomeRow>,
-    /// Jobs or tasks whose first event lies before the window (at time 0).
+    /// Jobs or tasks with a first event before the window (at time 0).
     pub left_censored: u64,
     /// Jobs or tasks open at the window's end.
     pub censored: u64,
@@ -176,11 +177,11 @@ pub struct Classification {
 pub struct Window {
     /// The windows of the lake.
     pub windows: Windows,
-    /// The end of the window in question, µs.
+    /// The end of the window for these jobs or tasks, µs.
     pub end_us: i64,
 }
 
-/// Counts sequences and outcomes as facts come in.
+/// Counts sequences and outcomes, one job, task or table at a time.
 #[derive(Debug, Default)]
 pub struct Counter {
     counts: BTreeMap<(String, String), u64>,
@@ -188,17 +189,17 @@ pub struct Counter {
     scratch: String,
     left_censored: u64,
     censored: u64,
-    /// Tasks whose last event is FINISH, by the outcome of their job.
+    /// Tasks with FINISH as their last event, by the outcome of their job.
     finished_of: BTreeMap<&'static str, u64>,
 }
 
 impl Counter {
-    /// Counts a task that finished, by its last event, under the outcome of its job.
+    /// Counts a task with FINISH as its last event, under the outcome of its job.
     pub(crate) fn add_finished(&mut self, of_job: &'static str) {
         *self.finished_of.entry(of_job).or_default() += 1;
     }
 
-    /// The tasks that finished by the outcome of their job, for those whose job is known.
+    /// The finished tasks of known jobs, by the outcome of the job.
     pub(crate) fn finished_of(&self) -> Named<u64> {
         self.finished_of.iter().map(|(outcome, count)| (*outcome, *count)).collect()
     }
@@ -214,7 +215,7 @@ impl Counter {
             Classes::Sequence => jobs::SEQUENCE_OUTCOMES[usize::from(jobs::by_sequence(events))],
             Classes::Terminal => jobs::TERMINAL_OUTCOMES[usize::from(jobs::by_terminal(events))],
         };
-        // The key is written into a reused buffer: almost all sequences are known.
+        // The key is written into a reused buffer, because almost all sequences are known already.
         self.scratch.clear();
         jobs::write_sequence(events, &mut self.scratch);
         match self.seen.get_mut(self.scratch.as_str()) {
@@ -245,7 +246,7 @@ impl Counter {
     }
 
     fn into_counts(mut self) -> BTreeMap<(String, String), u64> {
-        // A sequence has one outcome; the ordered map fixes the order.
+        // Each sequence has one outcome; the ordered map makes the order deterministic.
         for (sequence, (outcome, count)) in self.seen.drain().collect::<BTreeMap<_, _>>() {
             *self.counts.entry((sequence, outcome.to_owned())).or_default() += count;
         }
@@ -352,7 +353,7 @@ mod tests {
         let table = counter.finish(Classes::Sequence);
         assert_eq!(table.total, 4);
         assert_eq!(table.rows.iter().map(|row| row.count).collect::<Vec<u64>>(), [2, 0, 1, 1, 0]);
-        // The one that runs, and the one that finishes after the window.
+        // The job that still runs, and the job that finishes after the window.
         assert_eq!((table.left_censored, table.censored), (2, 2));
         assert_eq!(table.rows[0].sequence.as_deref(), Some("014"));
         assert_eq!(table.rows[4].sequence, None);

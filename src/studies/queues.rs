@@ -1,6 +1,7 @@
-//! The queue (or partition) of a log with most tasks, and how many processors it used at once.
+//! The queue (or partition) of a log with most tasks, and the most processors it used at a time.
 //!
-//! In: a lake. Out: [`LargestQueue`], which shows how far a system is from one pool of processors.
+//! In: a lake. Out: [`LargestQueue`]. It shows how much a system differs from a single pool of
+//! processors.
 
 use std::collections::BTreeMap;
 
@@ -27,19 +28,19 @@ pub struct LargestQueue {
     pub tasks: u64,
     /// The tasks of all queues.
     pub all_tasks: u64,
-    /// The most processors that its tasks used at once.
+    /// The most processors that its tasks used at the same time.
     pub processors_max: f64,
 }
 
 impl LargestQueue {
-    /// Its part of all tasks.
+    /// Its share of all tasks.
     #[expect(clippy::cast_precision_loss, reason = "tasks are far below 2^53")]
     pub fn part(&self) -> f64 {
         self.tasks as f64 / self.all_tasks.max(1) as f64
     }
 }
 
-/// The tasks of a queue, and when they took processors and gave them back, µs.
+/// The tasks of a queue, and when they acquired and released processors, µs.
 #[derive(Debug, Default)]
 struct OfQueue {
     tasks: u64,
@@ -77,11 +78,12 @@ pub fn largest_queue(lake: &Lake, windows: Windows) -> Result<Option<LargestQueu
     Ok(largest(all))
 }
 
-/// The one with most tasks, the first by name of several; `None` for a single queue, or tasks without one.
+/// The queue with most tasks; of equal ones, the first by name. `None` if there is only one queue,
+/// or if the tasks without a queue are the largest group.
 fn largest(all: BTreeMap<String, OfQueue>) -> Option<LargestQueue> {
     let all_tasks: u64 = all.values().map(|queue| queue.tasks).sum();
     let is_single = all.len() < 2;
-    // Of equal ones, the last of the reversed order is the first by name.
+    // `max_by_key` returns the last of equal ones. In reversed order that is the first by name.
     let (name, mut most) = all.into_iter().rev().max_by_key(|(_, queue)| queue.tasks)?;
     (!is_single && name != UNKNOWN).then(|| LargestQueue {
         name,

@@ -2,7 +2,7 @@
 //!
 //! In: a lake of a trace with events. Out: of the tasks with more than three events, how many have
 //! a SUBMIT after an event that ended them (section 4.1 of the study of 2017). A task counts as
-//! failed or killed by the outcome of its job, or by its own last event; both are counted.
+//! failed or killed by the outcome of its job, or by its last event; both are counted.
 
 use rayon::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::{EventType, Table};
 
-/// Events of a task that is submitted, runs and ends; a long task has more.
+/// The number of events of a task that is submitted, runs and ends; a long task has more.
 const EVENTS_OF_ONE_LIFE: usize = 3;
 
 /// Long tasks, and how many of them were resubmitted.
@@ -22,7 +22,7 @@ const EVENTS_OF_ONE_LIFE: usize = 3;
 pub struct LongTasks {
     /// Tasks with more than three events.
     pub count: u64,
-    /// Long tasks with a SUBMIT after an end.
+    /// Those of them with a SUBMIT after an end.
     pub submitted_again: u64,
 }
 
@@ -70,8 +70,8 @@ fn is_submitted_again(events: &[Event]) -> bool {
     after_an_end.into_iter().any(|event| event.event_type == EventType::Submit)
 }
 
-/// Counts the long tasks of failed and killed jobs, and those that failed or were killed
-/// themselves.
+/// Counts the long tasks of failed and killed jobs, and the long tasks that failed or were killed
+/// by their own last event.
 pub fn long_tasks(lake: &Lake, windows: Windows) -> Result<FailedOrKilled, FactError> {
     lake.require(Table::TaskEvents)?;
     let rows = lake.expect_rows(&[Table::TaskEvents]);

@@ -1,8 +1,8 @@
 //! One number per job or task, by group and outcome: the values of distributions.
 //!
-//! In: a lake, and the measured quantity. Out: [`Samples`], counted values. Buckets are read one
-//! per thread and only counts are kept, so memory depends on the largest bucket and the number of
-//! different values, not on the trace.
+//! In: a lake, and the measured quantity. Out: [`Samples`], counted values. Each thread reads one
+//! bucket at a time and only counts are kept. So memory depends on the largest bucket and the
+//! number of different values, not on the size of the trace.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -89,12 +89,13 @@ impl What {
         self.unit() == "s"
     }
 
-    /// Whether the window's end can cut values off: times, and counts of events or attempts.
+    /// Whether the end of the window can cut values off. This holds for times, and for counts of
+    /// events or attempts.
     fn has_end(self) -> bool {
         self.is_time() || matches!(self, Self::EventsPerTask | Self::Attempts | Self::Estimates)
     }
 
-    /// The thing that has one value each.
+    /// What has one value each: `jobs`, `tasks` or `attempts`.
     pub const fn of(self) -> &'static str {
         match self {
             Self::JobDurations | Self::TasksPerJob | Self::JobSurvival => "jobs",
@@ -108,7 +109,7 @@ impl What {
         matches!(self, Self::EventsPerTask | Self::Waiting | Self::Attempts | Self::Estimates)
     }
 
-    /// The tables that are read; `job_events` also gives outcomes if it exists.
+    /// The tables that are required. If `job_events` exists, it is read for outcomes as well.
     pub fn tables(self, group_by: Option<GroupBy>) -> Vec<Table> {
         match self {
             Self::JobDurations | Self::JobSurvival if group_by == Some(GroupBy::Priority) => {
@@ -124,7 +125,7 @@ impl What {
 /// The group of a job or task; numbers sort before names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// Nothing is grouped.
+    /// Everything, if values are not grouped.
     All,
     /// A priority or a scheduling class.
     Number(i32),
@@ -148,7 +149,8 @@ impl fmt::Display for Group {
 /// Counted values by group and outcome.
 #[derive(Debug, Default)]
 pub struct Samples {
-    /// By group and position of the outcome (one past the last if unmatched).
+    /// By group and position of the outcome. Unmatched jobs have the position after the last
+    /// outcome.
     pub values: BTreeMap<(Group, usize), Counted>,
     /// Tasks that have no value because they began before the window.
     pub left_out: u64,
@@ -160,13 +162,13 @@ impl Samples {
         self.of(|key| key.1 == outcome)
     }
 
-    /// The values whose key `is_in` accepts.
+    /// The values with a key that `is_in` accepts.
     pub fn of(&self, is_in: impl Fn(&(Group, usize)) -> bool) -> Counted {
         let own = self.values.iter().filter(|(key, _)| is_in(key));
         own.map(|(_, values)| values.clone()).fold(Counted::default(), Counted::merge)
     }
 
-    /// Drops values that the window's end cut off, and returns their number.
+    /// Drops values that are cut off at the end of the window, and returns their number.
     pub fn without_censored(&mut self) -> u64 {
         let count = |values: &Counted| values.count(Value::is_censored);
         let left_out = self.values.values().map(count).sum();
@@ -174,7 +176,7 @@ impl Samples {
         left_out
     }
 
-    /// Keeps the waits that ended in this way.
+    /// Keeps only the waits that ended in this way.
     pub fn keep_waits(&mut self, waits: Waits) {
         let is_kept = |value: Value| match waits {
             Waits::All => true,
@@ -210,7 +212,7 @@ impl Samples {
     }
 }
 
-/// Whose end decides the outcome of a value.
+/// Whether the job or the task decides the outcome of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutcomeOf {
     /// The outcome of the job.
@@ -226,7 +228,7 @@ pub enum OutcomeOf {
 pub struct Split {
     /// How outcomes are defined.
     pub classes: Classes,
-    /// Whose end decides.
+    /// Whether the job or the task decides the outcome.
     pub of: OutcomeOf,
     /// The key by which values are grouped, if any.
     pub group_by: Option<GroupBy>,
@@ -260,8 +262,8 @@ impl Split {
     }
 }
 
-/// Measures every job or task of a lake in several ways, in one pass: the samples of each, in the
-/// same order.
+/// Measures every job or task of a lake in several ways, in one pass. Returns samples in the order
+/// of `asked`.
 pub fn collect(
     lake: &Lake,
     windows: Windows,
@@ -285,7 +287,7 @@ pub fn collect(
 /// The tables that are read.
 ///
 /// # Errors
-/// The lake does not have one.
+/// The lake does not have one of them.
 pub(crate) fn require(lake: &Lake, asked: &[(What, Split)]) -> Result<Vec<Table>, FactError> {
     let tables = asked.iter().flat_map(|(what, split)| what.tables(split.group_by));
     let tables: Vec<Table> = tables.collect();
@@ -324,12 +326,12 @@ fn collect_one(bucket: &Bucket<'_>, (what, split): (What, Split)) -> Result<Samp
     Ok(collector.finish(left_out))
 }
 
-/// Data about a job from its tasks.
+/// Data about a job that comes from its tasks.
 #[derive(Clone, Copy, Default)]
 pub(super) struct JobSize {
     pub(super) tasks: i64,
     pub(super) priority: Option<i32>,
-    /// Whether an event of a task lies before the window.
+    /// Whether a task began before the window.
     pub(super) is_before: bool,
 }
 
@@ -394,7 +396,8 @@ impl<'a> Collector<'a> {
         self.values.entry(key).or_default().push(value);
     }
 
-    /// Adds a task's value; its own end is a position in the outcomes of [`Classes::Terminal`].
+    /// Adds the value of a task. `own` has the position of the outcome of the task itself in the
+    /// outcomes of [`Classes::Terminal`], and the value.
     pub(super) fn push_task(
         &mut self,
         what: What,
@@ -403,7 +406,7 @@ impl<'a> Collector<'a> {
     ) {
         let jobs = self.jobs;
         let job = jobs.find(job_id).map(|position| &jobs.jobs[position]);
-        // Whether an open job will finish is not known, whatever its events are so far.
+        // It is unknown whether an open job will finish, so it has no outcome here.
         let is_open = |job: &Job| job.is_open_at(self.windows.job_end_us);
         let settled = job.filter(|job| what != What::FinishGivenEvents || !is_open(job));
         let outcome = self.split.outcome(settled, Some(own.0));
@@ -467,7 +470,7 @@ impl<'a> Collector<'a> {
         0
     }
 
-    /// Measures the attempts of a task with a requested time.
+    /// Measures those attempts of a task that have a requested time.
     fn estimates(&mut self, task: &TaskView<'_>, begun: Edges) {
         for attempt in task.attempts {
             let Some(requested_us) = attempt.requested_us else { continue };

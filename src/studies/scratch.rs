@@ -1,4 +1,4 @@
-//! What a task spent over time, and what each kill rule would have saved of it.
+//! What a task spent over time, and how much of it each kill rule would have saved.
 //!
 //! In: a task and the settings. Out: its sums, added to the row of its job.
 

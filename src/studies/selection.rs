@@ -1,8 +1,8 @@
-//! How reliable the numbers of a sweep are: honest selection and bootstrap.
+//! How reliable the numbers of a sweep are: selection on past data, and bootstrap.
 //!
-//! In: the sums of a [`Study`]. Out: a rule and a parameter chosen on the first part of the trace
-//! and tested on the rest, and intervals from resampled jobs. A choice uses only jobs that had
-//! ended when it was made.
+//! In: the sums of a [`Study`]. Out: a rule and a parameter that are chosen on the first part of
+//! the trace and tested on the rest, and intervals from resampled jobs. A choice uses only jobs
+//! that had ended by the time of the choice.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -29,7 +29,7 @@ pub struct Score {
     pub gain: f64,
 }
 
-/// 95 % intervals of a [`Score`] under resampling of jobs; in JSON like those of an [`Interval`].
+/// 95 % intervals of a [`Score`] over resampled jobs. Their JSON form is that of [`Interval`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Interval of the net CPU saved.
@@ -50,7 +50,7 @@ pub struct Choice {
     pub train: Score,
     /// Its result on the future.
     pub test: Score,
-    /// Intervals of that under resampling of future jobs, if requested.
+    /// Intervals of the result on the future, over resampled future jobs, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_interval: Option<Spread>,
     /// The best choice in hindsight, and its result on the future.
@@ -69,37 +69,37 @@ pub struct Selection {
     pub train_jobs: u64,
     /// Jobs with tasks loaded that were submitted at or after the split.
     pub test_jobs: u64,
-    /// Those that finished.
+    /// Those of them that finished.
     pub test_finished_jobs: Option<u64>,
-    /// All CPU of the jobs submitted at or after the split; `None` in older results, and if amounts are
-    /// not known.
+    /// All CPU of the jobs submitted at or after the split. `None` in older results, or if amounts
+    /// are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_cpu: Option<f64>,
     /// The best parameter of each rule.
     pub rules: Vec<Choice>,
     /// The best of all rules and parameters.
     pub chosen: Choice,
-    /// The one that harmed fewest jobs of those that saved nearly as much on the past, if it harmed at
-    /// most half as many as the best.
+    /// A gentler choice: it saved nearly as much on the past as the best one, and harmed at most
+    /// half as many jobs. Of all such choices it harmed the fewest jobs. `None` if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gentler: Option<Choice>,
 }
 
-/// The share of the net saving of the best rule from which on another one saves nearly as much.
+/// A rule saves nearly as much if its net saving is at least this share of that of the best rule.
 pub const NEARLY: f64 = 0.9;
 
-/// The share of the jobs that the best rule harms up to which another one is gentler.
+/// A rule is gentler if it harms at most this share of the jobs that the best rule harms.
 pub const GENTLER: f64 = 0.5;
 
-/// The numbers of jobs with tasks loaded that had ended before the split, and that were submitted from
-/// then on; `None` if the study has no split.
+/// The number of jobs that had ended before the split, and of jobs that were submitted at or after
+/// it; only jobs with tasks loaded count. `None` if the study has no split.
 pub fn sides(study: &Study) -> Option<(u64, u64)> {
     study.split.as_ref().map(|split| (split.past.jobs, split.future.jobs))
 }
 
-/// Chooses each rule's parameter, and the best of all rules, on jobs ended before the split, for a
-/// `price` in CPU-seconds per harmed job. Scores the choices on jobs submitted from then on. `None`
-/// if the study has no split.
+/// Chooses the parameter of each rule, and the best of all rules, on jobs that ended before the
+/// split. `price` is in CPU-seconds per harmed job. Scores the choices on jobs submitted at or
+/// after the split. `None` if the study has no split.
 pub fn select(study: &Study, price: f64) -> Option<Selection> {
     let split = study.split.as_ref()?;
     let mut choices = Vec::new();
@@ -113,7 +113,7 @@ pub fn select(study: &Study, price: f64) -> Option<Selection> {
         choices.push(choice(&rule.to_string(), &past, &future, |step| {
             spread((step < rule.grid.len()).then_some((rule_idx, step)))
         }));
-        // Killing nothing is the last choice of every rule; it is added once, after all rules.
+        // "Kill nothing" is the last choice of every rule; here it is added once, after all rules.
         all_past.extend_from_slice(&past[..rule.grid.len()]);
         all_future.extend_from_slice(&future[..rule.grid.len()]);
         places.extend((0..rule.grid.len()).map(|step| (rule_idx, step)));
@@ -161,7 +161,8 @@ fn choice(
     }
 }
 
-/// Intervals of the score of a rule's parameter; `None` for killing nothing (no position).
+/// Intervals of the score at a position (rule, parameter). Without a position, nothing is killed
+/// and all values are 0. `None` if there are no rounds.
 fn spread(rounds: &[PartSums], place: Option<(usize, usize)>, price: f64) -> Option<Spread> {
     let score = |round: &PartSums| match place {
         Some((rule, step)) => figures_of(&round.rules[rule][step], price),
@@ -206,8 +207,8 @@ fn scores(sums: &[StepSums], rule: &RuleGrid, price: f64) -> Vec<Score> {
     scores
 }
 
-/// The position of the largest gain; the most lenient parameter, or the later rule, if gains are
-/// equal.
+/// The position of the largest gain. If gains are equal, the last position: the most lenient
+/// parameter, or the later rule.
 fn best(scores: &[Score]) -> usize {
     let mut best = scores.len() - 1;
     for (idx, score) in scores.iter().enumerate().rev() {
@@ -218,8 +219,9 @@ fn best(scores: &[Score]) -> usize {
     best
 }
 
-/// The position of the score that harms fewest jobs of those that save nearly as much as the best; of
-/// several, that with the largest net saving. `None` if none harms at most half as many.
+/// The position of the gentler score: it saves nearly as much as the best, and harms at most half
+/// as many jobs. Of all such scores it harms the fewest jobs; of equal ones it has the largest net
+/// saving. `None` if there is no such score.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 fn gentler(scores: &[Score], best: &Score) -> Option<usize> {
     best.threshold?;
@@ -236,12 +238,12 @@ fn gentler(scores: &[Score], best: &Score) -> Option<usize> {
     all.min_by(|one, other| order(one.1, other.1)).map(|(idx, _)| idx)
 }
 
-/// Intervals of one parameter under resampling of jobs: 2.5 % and 97.5 % quantiles. In JSON
-/// each is two numbers, `<name>_low` and `<name>_high`, like the columns of tables.
+/// Intervals of one parameter over resampled jobs: the 2.5 % and 97.5 % quantiles. In JSON
+/// each interval is two numbers, `<name>_low` and `<name>_high`, like the columns of tables.
 #[derive(Clone, Debug, Default)]
 pub struct Interval {
-    /// CPU saved by outcome, as a share of all CPU of the outcome; `None` if a resampling had no
-    /// CPU of it.
+    /// CPU saved by outcome, as a share of all CPU of the outcome. `None` if any resampling had no
+    /// CPU of that outcome.
     pub saved_share: Named<Option<(f64, f64)>>,
     /// Net CPU saved, as a share of the CPU of jobs that did not finish.
     pub net_share: Option<(f64, f64)>,
@@ -252,7 +254,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The interval of the share saved of an outcome.
+    /// The interval of the saved share of an outcome.
     pub fn saved_share_of(&self, outcome: &str) -> Option<(f64, f64)> {
         *self.saved_share.get(outcome)?
     }
@@ -296,7 +298,7 @@ impl<'de> Deserialize<'de> for Spread {
     }
 }
 
-/// The bounds that stand as `<name>_low` and `<name>_high`.
+/// The bounds that are stored as `<name>_low` and `<name>_high`.
 fn of_both(all: &Named<Option<f64>>, name: &str) -> Option<(f64, f64)> {
     let bound = |side: &str| *all.get(&format!("{name}_{side}"))?;
     bound("low").zip(bound("high"))
@@ -330,7 +332,7 @@ fn figures(draw: &PartSums) -> Vec<f64> {
     figures
 }
 
-/// Intervals of each parameter of each rule under resampling; empty if none was requested.
+/// Intervals of each parameter of each rule over resampled jobs; empty if none were requested.
 pub fn intervals(study: &Study) -> Vec<Vec<Interval>> {
     let Some(resampled) = &study.resampled else { return Vec::new() };
     let rounds: Vec<Vec<f64>> = resampled.rounds.iter().map(figures).collect();
@@ -381,8 +383,9 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: of the candidates that save at least 90 % of what the best saves and harm at most half
-        /// as many jobs, but fewer, none harms fewer than the gentler one; without any there is none.
+        /// Promise: the candidates are the scores that save at least 90 % of the saving of the best
+        /// score, and harm fewer jobs and at most half as many. No candidate harms fewer jobs than
+        /// the gentler choice. Without candidates there is no gentler choice.
         #[test]
         fn the_gentler_choice_harms_fewest_of_those_that_save_nearly_as_much(
             drawn in prop::collection::vec((0_u64..12, -5_i32..30), 1..12),
@@ -434,7 +437,7 @@ mod tests {
         for (found, expected) in figures.iter().zip(strict.iter().chain(&lenient)) {
             assert!(found == expected || (found.is_nan() && expected.is_nan()), "{figures:?}");
         }
-        // At a price of 5 per harmed job, in two rounds; the second draws the job twice.
+        // At a price of 5 per harmed job, in two rounds; the second round draws the job twice.
         let mut twice = PartSums::new(&asked);
         twice.add(&finished, 2);
         twice.add(&failed, 1);
@@ -447,7 +450,7 @@ mod tests {
         assert_eq!(found.gain, between(8.0 - 60.0 - 10.0, 8.0 - 30.0 - 5.0));
         assert_eq!(spread(&rounds, None, 5.0).unwrap().gain, (0.0, 0.0));
         assert_eq!(spread(&[], Some((0, 0)), 5.0), None);
-        // A job drawn twice counts twice, and two halves of the jobs make the whole.
+        // A job drawn twice counts twice, and two halves of the jobs give the sums of all jobs.
         let (mut whole, mut half) = (PartSums::new(&asked), PartSums::new(&asked));
         whole.add(&finished, 2);
         half.add(&failed, 1);

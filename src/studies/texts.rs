@@ -32,14 +32,14 @@ impl Texts {
         Ok(texts)
     }
 
-    /// Adds the names of further rows.
+    /// Adds the names of more rows.
     pub(super) fn add(&mut self, column: &dyn Array) {
         let Self { names, rows } = self;
         let cells = column.as_string::<i32>().iter();
         rows.extend(cells.map(|cell| cell.map(|name| names.intern(name))));
     }
 
-    /// The name in a row, or that of a missing one.
+    /// The name in a row; [`UNKNOWN`] if it is missing.
     pub(super) fn of(&self, row: u32) -> &str {
         let position = self.rows.get(row as usize).copied().flatten();
         position.map_or(UNKNOWN, |position| self.names.get(position))

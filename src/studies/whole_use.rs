@@ -1,8 +1,9 @@
-//! Who used the CPU of a log, in all and from the instant on from which the log is whole.
+//! Who used the CPU of a log: over the whole log, and from the instant from which it is complete.
 //!
-//! In: a lake and an instant. Out: requested CPU x time of running attempts, in all and from that
-//! instant on: by user, by account, and of jobs that finished. Before it only long jobs are in the
-//! log (see [`first_end`](super::first_end)), so their users have too large a share of the whole.
+//! In: a lake and an instant. Out: requested CPU × time of running attempts, in total and from that
+//! instant on: by user, by account, and of jobs that finished. Before the instant only long jobs
+//! are in the log (see [`first_end`](super::first_end)), so the users of long jobs have too large a
+//! share of the total.
 //!
 //! ```text
 //!                              first end
@@ -38,10 +39,10 @@ impl Both {
     }
 }
 
-/// Requested CPU x time of running attempts.
+/// Requested CPU × time of running attempts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WholeUse {
-    /// Of all.
+    /// Of all attempts.
     pub total: Both,
     /// Of jobs that finished.
     pub finished: Both,

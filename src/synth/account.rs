@@ -3,7 +3,7 @@
 //!
 //! In: the events and usage windows of a task as written. Out: changes to the [`Tally`] and to the
 //! sums of its job. The rules are the definitions in `reports/sessions/definitions.md`, applied to
-//! the plan; the analysis has separate code for them, and the two must agree to the last bit.
+//! the plan. The analysis has separate code for them; both must agree to the last bit.
 //!
 //! ```text
 //!  attempts        |------------|      |---------------|
@@ -22,7 +22,7 @@ use super::tally::{Tally, bump};
 use super::timeline::TaskEvent;
 use super::units::{ExactCpu, exact_rate};
 
-/// From SCHEDULE to the next terminal event or SCHEDULE, or to the close of the trace.
+/// An attempt: from SCHEDULE to the next terminal event or SCHEDULE, or to the end of the trace.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Attempt {
     pub(super) start: i64,

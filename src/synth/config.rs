@@ -24,7 +24,7 @@ pub struct SynthConfig {
     pub days: f64,
     /// Parts per sliced table. Each thread holds one part of one table in memory.
     pub part_count: u32,
-    /// Machines; 0 chooses as many as give each machine the same load as in the real trace.
+    /// Machines; 0 chooses the number that gives each machine the same load as in the real trace.
     pub machine_count: u32,
     /// Whether `task_usage` is written. The other tables are the same with and without it.
     pub with_usage: bool,
@@ -147,13 +147,14 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The last event of `job_events` and of `task_events`, planted by the first job. Since it is
-    /// known in advance, open attempts and jobs can be closed while they are made.
+    /// The time of the last event of `job_events` and of `task_events`, which the first job plants.
+    /// It is known in advance, so open attempts and jobs can be closed while they are made.
     pub(super) const fn last_event(&self) -> i64 {
         self.end - SECOND
     }
 
-    /// The latest instant of any other task event; the end of its job may follow within a second.
+    /// The latest instant of all other task events. The end of their job may follow within a
+    /// second.
     pub(super) const fn task_limit(&self) -> i64 {
         self.end - 3 * SECOND
     }

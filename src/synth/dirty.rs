@@ -1,8 +1,8 @@
 //! Known bad lines that are added to the good lines of a dirty trace.
 //!
 //! In: a good row. Out: the same row with exactly one fault, which `sources/` must reject under
-//! that name. Bad lines are additional: no good row is replaced, and the last line of a part is
-//! good.
+//! the name of the fault. Bad lines are extra lines: no good row is replaced, and the last line of
+//! a part is good.
 
 use super::draw::{Draws, Stream};
 use super::table::{Column, ColumnKind, Need, Table};
@@ -42,7 +42,7 @@ impl Fault {
     }
 }
 
-/// Good rows per planted bad line, beyond the first.
+/// Good rows per planted bad line, apart from the bad lines that every part gets.
 const ROWS_PER_FAULT: usize = 5_000;
 
 /// The share of good lines that end in CRLF.
@@ -52,7 +52,7 @@ const CRLF_CHANCE: f64 = 0.005;
 pub(super) struct DirtyPart {
     table: Table,
     draws: Draws,
-    /// (row before which the bad line is inserted, fault); the next one is last.
+    /// (row before which the bad line is inserted, fault). The next fault is the last element.
     faults: Vec<(usize, Fault)>,
 }
 

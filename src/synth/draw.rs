@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal, Zipf};
 
 use super::units::{float_of_count, micros, whole};
 
-/// The purpose of a random stream; its number is that of the job, user, part, ...
+/// The purpose of a random stream. The number of a stream is that of its job, user, part, ...
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Stream {
     Job,
@@ -86,7 +86,7 @@ impl Draws {
         unreachable!("the draw is below the sum of the weights")
     }
 
-    /// Log-normal with the given median; `sigma` is that of the logarithm.
+    /// Log-normal with the given median; `sigma` is the standard deviation of the logarithm.
     pub(super) fn lognormal(&mut self, median: f64, sigma: f64) -> f64 {
         let normal: f64 = StandardNormal.sample(&mut self.rng);
         median * (sigma * normal).exp()

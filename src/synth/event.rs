@@ -28,7 +28,8 @@ pub(super) fn sequence_class(sequence: &str) -> usize {
 pub(super) const TERMINAL_CLASSES: [&str; 7] =
     ["finished", "failed", "killed", "evicted", "lost", "pending", "running"];
 
-/// The class by the last event that is not an UPDATE: a terminal event, SUBMIT or SCHEDULE.
+/// The class by the last event that is not an UPDATE. That is a terminal event, SUBMIT or
+/// SCHEDULE.
 pub(super) fn terminal_class(events: impl Iterator<Item = Event>) -> usize {
     events.fold(5, |class, event| match event {
         Event::Finish => 0,
@@ -88,7 +89,7 @@ pub(super) fn count_illegal(
     }
 }
 
-/// Counts the groups of consecutive events at one instant: all of them, and those after time 0.
+/// Counts the groups of consecutive events at one instant: all groups, and those after time 0.
 pub(super) fn count_ties(times: impl Iterator<Item = i64>) -> (u64, u64) {
     let (mut all, mut after_zero) = (0, 0);
     let (mut previous, mut in_group) = (None, false);

@@ -1,9 +1,9 @@
 //! Rows of the trace of 2011 in the export format of the trace of 2019: JSON, one object per line.
 //!
 //! In: lines of CSV from the other modules. Out: lines of JSON with the tables, names and numbers
-//! of v3. They include what v2.1 does not have: QUEUE and ENABLE, constraints as a list of the
-//! instance, histograms of CPU use, and alloc sets in which some jobs run, with a second copy of
-//! the usage of those jobs. Lines that a lake of jobs must leave out are counted.
+//! of v3. They include data that v2.1 does not have: QUEUE and ENABLE, constraints as a list in the
+//! instance, histograms of CPU use, and alloc sets. Some jobs run in alloc sets, and their usage
+//! appears a second time. Lines that a lake of jobs must leave out are counted.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use super::table::Table;
 use super::tally::bump;
 use super::text::push_g4;
 
-/// The id of an alloc set is that of the job in it plus this.
+/// The id of an alloc set is the id of the job in it plus this number.
 const ALLOC_SET_IDS: u64 = 1_000_000_000_000;
 
 /// One in this many jobs runs in an alloc set, waits in a queue, or keeps its tasks apart.

@@ -109,8 +109,8 @@ const PLANTED: [(Fate, Role, Arrival); 22] = [
     (Fate::Finished, Role::StrayUsage, Arrival::Window),
 ];
 
-/// Most usage windows of one job. The real trace has larger jobs; the limit keeps a batch of jobs
-/// in memory. Longer jobs with many tasks are shortened, and running ones get fewer tasks.
+/// Most usage windows of one job. The real trace has larger jobs; with this limit a batch of jobs
+/// fits in memory. Long jobs with many tasks are shortened, and running jobs get fewer tasks.
 const WINDOWS_MAX: f64 = 150_000.0;
 
 /// The plan of one job.
@@ -122,7 +122,7 @@ pub(super) struct JobPlan {
     /// Whether the job is in `job_events`; if not, its tasks are unmatched.
     pub(super) is_known: bool,
     pub(super) submit: i64,
-    /// From its first attempt (but not before the window) to about its end.
+    /// Time from the first attempt (but not before the window) to about the end of the job.
     pub(super) stretch: i64,
     pub(super) task_count: u32,
     /// Probability that a task enters a crash loop.
@@ -150,7 +150,7 @@ impl JobPlan {
         Self { id, fate, role, is_known, submit, stretch, task_count, loop_chance }
     }
 
-    /// The instant at which its killed tasks die.
+    /// The instant at which killed tasks of the job end.
     pub(super) fn stop(&self, scene: &Scene) -> i64 {
         (self.submit.max(WINDOW_START) + self.stretch).min(scene.window.task_limit())
     }
@@ -163,8 +163,8 @@ fn draw_kind(scene: &Scene, number: u64, draws: &mut Draws) -> (Fate, Role, Arri
         return *kind;
     }
     let fate = draws.weighted(&FATES);
-    // Of 672,074 jobs, 3,986 are from before the window; 2,329 of these are among the 3,986
-    // running.
+    // Of 672,074 jobs, 3,986 were submitted before the window. Of the running jobs, also 3,986,
+    // 2,329 are among them.
     let zero_chance = if fate == Fate::Running { 0.584 } else { 0.002_48 };
     let arrival = if draws.chance(zero_chance) { Arrival::Zero } else { Arrival::Window };
     let chance = draws.unit();
@@ -233,9 +233,9 @@ fn draw_size(
     (micros(stretch).max(1), u32::try_from(whole(tasks)).expect("at most 90,050"))
 }
 
-/// Three of four jobs have one task; the others are Pareto with exponent 0.65, up to the limit for
-/// a trace of this size. At full size the mean is 39 and the variance about 10^6, as in the real
-/// trace.
+/// Three of four jobs have one task. For the others the number is Pareto with exponent 0.65, up to
+/// the limit for a trace of this size. At full size the mean is 39 and the variance about 10^6, as
+/// in the real trace.
 fn draw_task_count(scene: &Scene, draws: &mut Draws) -> f64 {
     if draws.chance(0.75) {
         return 1.0;

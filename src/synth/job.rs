@@ -1,7 +1,7 @@
 //! Makes one job: its tasks, its rows in four tables, and its entry in the truth.
 //!
-//! A job's SUBMIT is not after that of its first task, its SCHEDULE is that of its first task, and
-//! its end is not before that of its last task.
+//! The SUBMIT of a job is never after that of its first task, its SCHEDULE is that of its first
+//! task, and its end is never before that of its last task.
 
 use super::account::{attempts_of, book_stray_usage, book_task};
 use super::draw::{Draws, Stream};
@@ -97,7 +97,8 @@ impl JobWork<'_> {
         book_task(tally, sums, (index, &task.events), &attempts, &windows);
     }
 
-    /// Writes usage of a task without events, as long as an attempt of the job.
+    /// Writes usage of a task without events, from the submission of the job to its stop, but for
+    /// at least 40 s.
     fn use_astray(&mut self, (sums, tally): (&mut JobSums, &mut Tally), rows: &mut RowBuffers) {
         let Some(draws) = &mut self.usage else { return };
         let end = self.plan.stop(self.scene);
@@ -162,7 +163,7 @@ struct MadeTask {
     quirk: Quirk,
 }
 
-/// The times of tasks from which the job's events are made.
+/// The times of tasks that determine the events of their job.
 #[derive(Default)]
 struct TaskSpan {
     first_schedule: Option<i64>,

@@ -2,7 +2,8 @@
 //!
 //! The mix of capacities is that of the real trace (CPU 0.5 for 92.7 %, 1.0 for 6.3 %, 0.25 for 1
 //! %). Most machines are present at time 0; some leave and return, some never return, some are
-//! updated. Tasks ignore this: a task may run on a machine that is away, as in the real trace.
+//! updated. Tasks ignore these events: as in the real trace, a task may run on a machine that is
+//! away.
 
 use super::config::WINDOW_START;
 use super::draw::{Draws, Stream};

@@ -1,4 +1,4 @@
-//! Merges two tallies; `other` is that of later jobs.
+//! Merges two tallies; `other` is the tally of later jobs.
 
 use std::collections::BTreeMap;
 

@@ -10,14 +10,14 @@
 //!  timeline  ──► task events          usage ──► usage windows
 //!  account   ──► tally: what was planted, by the published definitions
 //!  spill     rows by table and time slice, in generation order
-//!  parts     each slice sorted by (time, generation order), made dirty if asked, gzipped, hashed
-//!  export    the same lines in the form of the trace of 2019
+//!  parts     each slice sorted by (time, generation order), gzipped, hashed; bad lines on request
+//!  export    the same lines in the format of the trace of 2019
 //! ```
 //!
 //! Invariants: the same configuration gives the same bytes for any number of threads. The truth is
-//! collected while rows are made, from the values as written; no file is read back for it, and no
-//! code of the analysis is called. Memory holds one batch of jobs and, per thread, one slice of one
-//! table, never the trace.
+//! collected while rows are made, from the values as written: it reads no file back and calls no
+//! code of the analysis. Memory holds one batch of jobs and, per thread, one slice of one table,
+//! never the whole trace.
 
 mod account;
 mod conclude;

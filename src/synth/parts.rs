@@ -28,7 +28,7 @@ use super::{SynthError, SynthProgress, SynthStage};
 /// MB at level 3, 20.2 s and 218 MB at level 6 (zlib-rs, everything included).
 const LEVEL: Compression = Compression::new(3);
 
-/// Bytes passed to the compressor at once.
+/// Bytes passed to the compressor per call.
 const CHUNK: usize = 64 * 1024;
 
 /// Totals over all parts.
@@ -70,7 +70,7 @@ pub(super) fn write_parts(
     progress: &(dyn Fn(SynthProgress) + Sync),
 ) -> Result<PartsWritten, SynthError> {
     let mut plan = Vec::new();
-    // The largest table first, so that no thread has it left at the end.
+    // The largest table comes first, so that no thread still has to write it at the end.
     for table in Table::ALL.into_iter().rev() {
         let is_export = scene.config.form == Form::Google2019;
         if table == Table::TaskUsage && !scene.config.with_usage

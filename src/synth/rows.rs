@@ -12,7 +12,8 @@ use super::timeline::{CPU_REQUESTS, TaskEvent};
 
 /// Values that the rows of a job share.
 pub(super) struct JobLabels {
-    /// Positions in the scene's list of users, and numbers of job names, for counting them.
+    /// The position of the user in the list of the scene, and the numbers of the job names. They
+    /// are used to count distinct users and names.
     pub(super) user: u64,
     pub(super) job_name: u64,
     pub(super) logical_name: u64,
@@ -138,7 +139,7 @@ pub(super) struct Constraints(Vec<(u64, u8, String)>);
 const CONSTRAINED_TASKS_MAX: u32 = 50;
 
 impl Constraints {
-    /// Draws one to three constraints for 6 % of jobs, each on another attribute.
+    /// Draws one to three constraints for 6 % of jobs, each on a different attribute.
     pub(super) fn draw(scene: &Scene, draws: &mut Draws) -> Self {
         if !draws.chance(0.06) {
             return Self(Vec::new());

@@ -11,7 +11,7 @@ pub(super) const NAMES_PER_USER: u64 = 200;
 /// Job names that share a logical name.
 const NAMES_PER_LOGICAL: u64 = 5;
 const ATTRIBUTES: u64 = 12;
-/// Machines on which tasks run but which are not in `machine_events`.
+/// Machines that run tasks but are not in `machine_events`.
 const UNANNOUNCED: [u64; 3] = [4_900_000_001, 4_900_000_002, 4_900_000_003];
 
 /// Data that all jobs share.

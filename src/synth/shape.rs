@@ -9,7 +9,7 @@ use super::fate::{Fate, JobPlan, Role};
 use super::scene::Scene;
 use super::units::{SECOND, float, float_of_count, micros, scaled, whole};
 
-/// An oddity of a task. Each occurs in a trace that is large enough or has a zoo job.
+/// An oddity of a task. A trace that is large enough, or has a zoo job, has each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quirk {
     None,
@@ -19,7 +19,7 @@ pub(super) enum Quirk {
     UpdateRunning,
     /// EVICT while pending: an illegal transition.
     EvictPending,
-    /// A second SCHEDULE without a terminal event between.
+    /// Two SCHEDULE events without a terminal event between them.
     DoubleSchedule,
     /// `UPDATE_RUNNING` at the same instant before the end.
     TieBeforeEnd,
@@ -69,7 +69,7 @@ const QUIRKS: [(Quirk, u32); 16] = [
 const LONG_FINISHER_RUNS: usize = 92;
 const CRASH_LOOP_RUNS: usize = 140;
 
-/// A run that dies and is tried again.
+/// A run that ends early and is followed by another attempt.
 #[derive(Debug, Clone)]
 pub(super) struct DeadRun {
     /// From SUBMIT to SCHEDULE.
@@ -236,13 +236,13 @@ fn draw_dead_runs(job: &JobPlan, index: u32, draws: &mut Draws) -> Vec<DeadRun> 
         }
         _ => draws.weighted(&PATTERNS),
     };
-    // A loop lasts as long as its job.
+    // The runs of a crash loop together last as long as the job.
     let share = float(job.stretch) / 1e6 / (float_of_count(count as u64) + 1.0);
     let run_s = if count > 1 { share.clamp(5.0, 3_600.0) } else { 20.0 };
     (0..count).map(|run| dead_run(pattern[run % pattern.len()], run_s, draws)).collect()
 }
 
-/// Most tasks of one job that may loop; limits the events of the largest jobs.
+/// Most tasks of one job that may be in a crash loop; it limits the events of the largest jobs.
 const LOOPING_TASKS_MAX: u32 = 2_000;
 
 const PATTERNS: [(&[Event], u32); 5] = [

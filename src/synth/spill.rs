@@ -1,7 +1,7 @@
 //! Stores rows until parts are written: buffers of one batch, and files by table and time slice.
 //!
 //! A record is the row's time and length (8 + 4 bytes, little endian) and its text with the line
-//! end. Within a slice, records are in generation order, which decides between equal times. Memory
+//! end. Within a slice, records are in generation order, which orders rows with equal times. Memory
 //! holds at most [`SLICE_BUFFER`] bytes per table and slice.
 
 use std::fs::{self, File, OpenOptions};
@@ -118,7 +118,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Writes the rest of the buffers, and returns what is needed to read slices back.
+    /// Writes the rest of the buffers, and returns the slices for reading.
     pub(super) fn finish(mut self) -> Result<SpilledSlices, SynthError> {
         for table in Table::SLICED {
             for part in 0..self.part_count {

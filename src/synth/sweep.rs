@@ -2,7 +2,7 @@
 //! that this saves or destroys, under each definition of CPU time.
 //!
 //! In: the events and CPU pieces of a task. Out: per job a [`Crossing`] for each threshold that one
-//! of its tasks crosses; `tally` adds them to the job's outcome once that is known.
+//! of its tasks crosses. `tally` adds them to the outcome of the job once the outcome is known.
 
 use super::timeline::TaskEvent;
 use super::units::ExactCpu;
@@ -85,7 +85,7 @@ impl JobSums {
         }
     }
 
-    /// Adds a task: T condemns it at its event number T + 1, of any type.
+    /// Adds a task. A threshold T condemns it at its event number T + 1, of any type.
     pub(super) fn add_task(&mut self, events: &[TaskEvent], cpu: &TaskCpu) {
         let all = cpu.after(i64::MIN / 2);
         for (sum, more) in self.cpu.iter_mut().zip(all) {

@@ -1,7 +1,7 @@
 //! The six tables of the trace: their names, their columns, and `schema.csv`.
 //!
-//! The list of columns is the only place with their types and whether they are mandatory; dirty
-//! rows and the schema file are both made from it.
+//! Only this list of columns says which type a column has and whether it is mandatory. Dirty rows
+//! and the schema file are both made from it.
 
 /// A table of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,7 +14,7 @@ pub(super) enum Table {
     TaskUsage,
 }
 
-/// The type of a column, as far as it matters for breaking a value.
+/// The type of a column, as detailed as needed to make a bad value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     Time,

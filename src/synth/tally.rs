@@ -202,9 +202,9 @@ impl Tally {
         }
     }
 
-    /// Judges under `median:1.5`: a straggler is strictly longer than 1.5 times the median, where
-    /// the median of an even number is the mean of the middle two. Everything is multiplied by four
-    /// to stay in whole numbers.
+    /// Counts stragglers under `median:1.5`: a straggler runs strictly longer than 1.5 times the
+    /// median. The median of an even number of values is the mean of the middle two. Everything is
+    /// multiplied by four to stay in whole numbers.
     fn book_stragglers(&mut self, job_id: u64, finished: Vec<(u32, i64)>) {
         if finished.len() < STRAGGLER_TASKS_MIN {
             self.jobs_left_out += u64::from(!finished.is_empty());

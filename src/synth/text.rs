@@ -26,8 +26,8 @@ pub(super) fn push_time(out: &mut Vec<u8>, time: i64) {
     push_int(out, u64::try_from(time).expect("times of the trace are not negative"));
 }
 
-/// Appends a non-negative number as C's `%.4g` prints it, and returns the value that is read back,
-/// which every sum of the truth uses.
+/// Appends a non-negative number as C's `%.4g` prints it, and returns the value that a reader gets
+/// back. Every sum of the truth uses the returned value.
 pub(super) fn push_float(out: &mut Vec<u8>, value: f64) -> f32 {
     let from = out.len();
     push_g4(out, value);
@@ -76,8 +76,8 @@ pub(super) fn push_g4(out: &mut Vec<u8>, value: f64) {
     }
 }
 
-/// The four leading digits and the decimal exponent; `None` if double arithmetic might round to the
-/// wrong side.
+/// The four leading digits and the decimal exponent; `None` if arithmetic in `f64` might round in
+/// the wrong direction.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1,000 to 9,999")]
 fn four_digits(value: f64) -> Option<(u32, i32)> {
     let exponent = value.log10().floor() as i32;
@@ -92,7 +92,7 @@ fn four_digits(value: f64) -> Option<(u32, i32)> {
     Some((scaled.round() as u32, exponent))
 }
 
-/// The same, by the exact printer of the standard library.
+/// The same, from the exact number formatting of the standard library.
 fn four_digits_slowly(value: f64) -> (u32, i32) {
     let text = format!("{value:.3e}");
     let (mantissa, exponent) = text.split_once('e').expect("`e` format has an exponent");

@@ -5,8 +5,8 @@
 //!    |--wait--|--run--|-gap-|---wait-----|-------run-----------|      stop
 //! ```
 //!
-//! Planned times are wishes: if they do not fit between SUBMIT and stop, all waits, runs and gaps
-//! of the task shrink by one factor. Times never go back; the sums rely on that.
+//! Planned times are only targets: if they do not fit between SUBMIT and stop, all waits, runs and
+//! gaps of the task shrink by one factor. Times never go back; the sums depend on that.
 
 use super::config::WINDOW_START;
 use super::draw::Draws;
@@ -46,7 +46,7 @@ pub(super) fn events_of(
     let mut line = Timeline { scene, plan, events, cpu_request, machine: None, ratio, now: 0 };
     line.now = plan.submit;
     line.push(Event::Submit);
-    // Below a thousandth, runs of seconds would have no length.
+    // With a factor below a thousandth, runs of a few seconds would have length zero.
     if ratio > 0.001 {
         for dead in &plan.dead {
             line.schedule_after(dead.wait, draws);
@@ -105,7 +105,7 @@ impl Timeline<'_> {
         self.now = later.min(self.plan.stop).max(self.now);
     }
 
-    /// Waits for a machine, except at time 0: there the task already runs, unless it is late.
+    /// Waits for a machine, except at time 0: such a task already runs, unless it is late.
     fn schedule_after(&mut self, wait: i64, draws: &mut Draws) {
         if self.now > 0 || self.plan.is_late {
             self.pass(wait);

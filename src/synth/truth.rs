@@ -77,7 +77,7 @@ pub struct Truth {
     pub rejects: BTreeMap<String, BTreeMap<String, u64>>,
     /// Good lines that end in CRLF, by table.
     pub crlf_lines: BTreeMap<String, u64>,
-    /// Parts whose last line has no line end.
+    /// Parts without a line end after the last line.
     pub parts_without_last_newline: Vec<String>,
     /// Parts that are gzip files of two members, divided within a line.
     pub parts_of_two_members: Vec<String>,
@@ -97,7 +97,7 @@ pub struct LastTimes {
     pub last_job_event_us: i64,
     /// Last event of `task_events`; open attempts are closed there.
     pub last_task_event_us: i64,
-    /// Latest end of a usage window; never after the last task event.
+    /// The latest end of a usage window; it is never after the last task event.
     pub last_usage_end_us: i64,
 }
 
@@ -250,7 +250,7 @@ pub struct Quality {
     pub terminal_without_schedule: BTreeMap<String, u64>,
     /// Extra copies of a row, by table.
     pub duplicate_rows: BTreeMap<String, u64>,
-    /// Usage rows of tasks without events.
+    /// Rows of `task_usage` of tasks without events.
     pub usage_without_task: u64,
     /// Tasks with usage but no events.
     pub tasks_with_usage_only: u64,
@@ -284,7 +284,7 @@ pub struct MachineCounts {
     pub machines: u64,
     /// Machines added at time 0.
     pub present_at_zero: u64,
-    /// Machines whose last event is REMOVE.
+    /// Machines with REMOVE as their last event.
     pub never_return: u64,
     /// Rows without capacities.
     pub rows_without_capacity: u64,

@@ -17,7 +17,7 @@ pub(super) type ExactCpu = i128;
 
 const ONE: f64 = 18_446_744_073_709_551_616.0; // 2^64
 
-/// Returns `rate` in units of 2^-64. Rates under 2^-40 lose bits, the same ones everywhere.
+/// Returns `rate` in units of 2^-64. Rates under 2^-40 lose bits, but the same ones everywhere.
 #[expect(clippy::cast_possible_truncation, reason = "defined as truncation; rates are under 2^16")]
 pub(super) fn exact_rate(rate: f32) -> ExactCpu {
     (f64::from(rate) * ONE) as ExactCpu

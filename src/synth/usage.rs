@@ -1,9 +1,9 @@
 //! Usage windows: one row per task and 300 s of the clock while an attempt runs.
 //!
 //! In: the attempts of a task. Out: rows of `task_usage`, and the windows as written for the truth.
-//! Windows are aligned to multiples of 300 s and cut at the attempt, whose ends are often rounded
-//! outwards to full seconds, as in the real trace. They use the job's second random stream, so that
-//! the other tables do not depend on whether usage is written.
+//! Windows are aligned to multiples of 300 s and cut at the start and end of the attempt. As in the
+//! real trace, these are often rounded outwards to full seconds. Windows use the second random
+//! stream of the job, so the other tables do not depend on whether usage is written.
 
 use super::account::{Attempt, UsageWindow};
 use super::config::WINDOW_START;
@@ -22,7 +22,7 @@ const DISK_TIMES_END: i64 = WINDOW_START + 14 * DAY;
 /// The random streams of one job's usage.
 pub(super) struct UsageDraws {
     usage: Draws,
-    /// Which rows are duplicated; only in a dirty trace.
+    /// Decides which rows are duplicated; only in a dirty trace.
     duplicates: Option<Draws>,
 }
 
@@ -42,7 +42,7 @@ impl UsageDraws {
     }
 }
 
-/// A task whose usage is written, and its level of use.
+/// A task with written usage, and its level of use.
 pub(super) struct Consumer {
     job_id: u64,
     task_index: u32,
@@ -84,7 +84,7 @@ impl Consumer {
             return windows;
         }
         for attempt in attempts {
-            // Sampling misses half of the runs that last only seconds.
+            // Sampling misses half of the runs that are shorter than 30 s.
             if attempt.end - attempt.start < 30 * SECOND && draws.usage.chance(0.5) {
                 continue;
             }

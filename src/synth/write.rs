@@ -44,14 +44,14 @@ pub fn write_trace(
     let spill_dir = dir.join(SPILL_DIR);
     let written = write_tables(&scene, dir, &spill_dir, progress);
     if written.is_err() && spill_dir.exists() {
-        // The first error is the one to report.
+        // The error that was found first is reported, not an error of this removal.
         let _ = fs::remove_dir_all(&spill_dir);
     }
     written
 }
 
-/// Removes an unfinished trace of [`write_trace`], if there is one. A folder with anything else in
-/// it is left alone, and the name of that file is returned.
+/// Removes an unfinished trace of [`write_trace`], if there is one. If the folder has any other
+/// file, nothing is removed and the name of that file is returned.
 ///
 /// # Errors
 /// The folder cannot be read or removed.

@@ -6,8 +6,8 @@
 #   RUNS            runs of each contender (default 3)
 #   JOBFATE_PYTHON  a Python with duckdb, polars and simpy (default python3)
 #
-# Needs `cargo build --release --examples`. Missing programs (such as SimGrid) are left out and named. Output:
-# Markdown on stdout. Compare programs by ratios within one run; do not compare runs.
+# Needs `cargo build --release --examples`. Missing programs (such as SimGrid) are left out, with a message.
+# Output: Markdown on stdout. Compare programs by ratios within one run; do not compare runs.
 set -euo pipefail
 
 here=$(CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

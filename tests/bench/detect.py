@@ -4,8 +4,8 @@
 Usage: detect.py JOBFATE LAKE [--runs N] [--progress MODEL]
 
 Runs each detector alone and then all in one pass, as whole processes, in N alternating rounds (default 3). Prints
-medians as Markdown: seconds of the process, these seconds minus those of `none` (which also reads the lake and makes
-the pass), and judgements per second of the whole process.
+medians as Markdown: seconds of the process; these seconds minus those of `none` (which also reads the lake and makes
+the pass); and judgements per second of the whole process.
 """
 
 import argparse

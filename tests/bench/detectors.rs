@@ -1,7 +1,7 @@
 //! Measures how many running attempts each straggler detector judges in a second.
 //!
 //! A simulated group keeps `RUNNING` attempts running (default 2000) until 30 times as many tasks
-//! have ended, with a heartbeat every 10 s; only the time inside the detector counts. Usage:
+//! have ended, with a heartbeat every 10 s. Only the time inside the detector counts. Usage:
 //! `detectors [RUNNING] [DETECTOR]...`.
 #![expect(clippy::print_stdout, reason = "this is a program of its own")]
 #![expect(clippy::disallowed_methods, reason = "it measures")]

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Draws a flame graph of a command: which functions its CPU time is spent in, and who called them.
+"""Draws a flame graph of a command: the functions that take its CPU time, and their callers.
 
 Usage: flame.py OUT.svg TITLE COMMAND...
 
 Needs `perf` and a program with symbols, such as one that was built with
 `cargo build --release --config 'profile.release.package.jobfate.strip="none"'`.
 
-Out: a picture of text and rectangles. The width of a rectangle is its share of the samples, that above it was called by
-it. Functions with less than 0.5 % are not drawn. Prints the functions in which most samples were taken.
+Out: a picture of text and rectangles. The width of a rectangle is its share of the samples. The rectangle above it was
+called by it. Functions with less than 0.5 % are not drawn. Prints the functions in which most samples were taken.
 """
 
 import collections
@@ -31,7 +31,7 @@ def stacks(path):
 
 
 def short(name):
-    """A function without crates and types, but with the type whose it is; empty for what only calls closures."""
+    """A function without crates and types, but with its own type; empty for functions that only call closures."""
     of_type = re.match(r"<(.+?) as .+>::(\w+)", name)
     if of_type:
         name = f"{of_type[1]}::{of_type[2]}"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Benchmark of the replay of history against a plain simulator that does the same in SimPy.
+"""Benchmark of the replay of history, compared with a plain simulator that does the same in SimPy.
 
 Usage: history.py JOBFATE LOG [--jobs N] [--press FACTOR] [--runs N] [--python PYTHON]
 
-LOG is a real log in SWF, gzip or not. The first N jobs that ran (10,000 by default) are replayed first come, first
-served on as many processors as the log names. Arrivals are FACTOR times as fast (2 by default), so that jobs wait.
-Each program is a whole process: ours reads a lake, replays, measures and writes every line of the journal; SimPy
-reads the text and replays. They run in turn; CPU times are user and system, medians of the runs. Every job must end
-at the same second in both, or the run fails.
+LOG is a real log in SWF, as gzip or not. The first N jobs that ran (10,000 by default) are replayed first come, first
+served, on as many processors as the log names. Arrivals are FACTOR times as fast (2 by default), so that jobs wait.
+Each program is a whole process: ours reads a lake, replays, measures and writes every line of the journal; SimPy reads
+the text and replays. They run in turn; CPU times are user and system, medians of the runs. Every job must end at the
+same second in both, or the run fails.
 """
 
 import argparse

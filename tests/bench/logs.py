@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Benchmark: ingest of logs that are one csv-like file, against inflating the same file alone.
+"""Benchmark: ingest of logs that are one CSV-like file, compared with only inflating the same file.
 
 Usage: logs.py [--data DIR] [--megabytes N] [--runs N] [--threads N] [--work DIR] [SOURCE...]
 
@@ -47,7 +47,7 @@ def text_of(path):
 
 
 def slurm(data):
-    """Yields copies; the first two fields name the job, whose number grows from copy to copy."""
+    """Yields copies. The first two fields name the job, and its number grows from copy to copy."""
     for number, line in again(text_of(data / "slurm/pozidriv.sacct.gz")):
         job, raw, rest = line.split("|", 2)
         yield f"{number}{job}|{number}{raw}|{rest}\n"

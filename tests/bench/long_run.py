@@ -3,11 +3,10 @@
 
 Usage: long_run.py [--jobs 3000] [--times 24] [--work DIR]
 
-Runs `analyze` on both (verify to report, every detector, replay, fairness), samples the process ten times a second,
-and prints as Markdown the largest resident set, the most open files, and the files that remain in the temporary
-folder, or under temporary names in the lake and the results. Exits with 1 if any file remains, or if the longer run
-takes more memory than runs of 8 to 150 million rows do (scale.py: 420 to 530 MB), or clearly more files than the
-shorter one.
+Runs `analyze` on both (verify to report, every detector, replay, fairness), samples the process ten times a second, and
+prints as Markdown the largest resident set, the most open files, and the files that remain in the temporary folder, or
+under temporary names in the lake and the results. Exits with 1 if any file remains, if the longer run takes more memory
+than runs of 8 to 150 million rows (scale.py: 420 to 530 MB), or if it opens clearly more files than the shorter run.
 """
 
 import argparse
@@ -28,7 +27,7 @@ HANDLES_MORE_MAX = 8
 
 
 def watched(command, temporary):
-    """Returns the seconds, the largest resident set in MB, and the most files that were open at once."""
+    """Returns the seconds, the largest resident set in MB, and the most files that were open at the same time."""
     start, handles = time.perf_counter(), 0
     process = subprocess.Popen(
         [str(word) for word in command],

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Benchmark of the replay: the plain work queue and the one with copies, against SimPy and SimGrid.
+"""Benchmark of the replay: the plain work queue and the one with copies, compared with SimPy and SimGrid.
 
 Usage: replay.py [--runs N] [--python PYTHON] [--work DIR]
 
@@ -10,7 +10,7 @@ Makespans are compared: those of the plain queue must agree up to rounding to wh
 differ a little, because the order of machines that are freed at the same instant is not defined.
 
 Needs `cargo build --release --example replay`, a Python with simpy (--python), and SimGrid's headers with a C++
-compiler (Debian: libsimgrid-dev g++). Missing programs are left out and named.
+compiler (Debian: libsimgrid-dev g++). Missing programs are left out, with a message.
 """
 
 import argparse

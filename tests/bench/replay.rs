@@ -3,8 +3,9 @@
 //!
 //! `replay TASKS MACHINES POLICY RUNS` prints the best and the median of `RUNS` and the makespan.
 //!
-//! `replay costs RUNS` prints the cost of one task as Markdown, if tasks request different amounts,
-//! by the number of machines, of waiting tasks, and of running tasks per machine.
+//! `replay costs RUNS` prints the cost of one task as Markdown, for tasks that request different
+//! amounts. The costs are by the number of machines, of waiting tasks, and of running tasks per
+//! machine.
 
 use std::time::Instant;
 
@@ -67,10 +68,10 @@ const POLICIES: [&str; 5] = [
 struct Size {
     tasks: usize,
     machines: usize,
-    /// Tasks that fit one machine, on average.
+    /// The number of tasks that fit on one machine, on average.
     per_machine: u64,
-    /// The number of waiting tasks if all arrive at once; otherwise tasks arrive over time and keep
-    /// nine tenths of the machines busy.
+    /// The number of waiting tasks if all arrive at the same time; otherwise tasks arrive over time
+    /// and keep nine tenths of the machines busy.
     waiting: Option<usize>,
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Benchmarks ingest and outcome study against DuckDB, Polars and inflating alone, in one run.
+"""Compares ingest and outcome study with DuckDB, Polars and only inflating, in one run.
 
 Usage: run.py [--jobs N] [--runs N] [--threads N] [--work DIR] [--keep]
 

@@ -6,11 +6,11 @@
 """Simulates experiment 5.2 of Asahara and others (2013) in steps of half a second, without code of jobfate.
 
 Usage: asahara_crosscheck.py JOBFATE [RUNS]   compares with `reproduce asahara`
-       asahara_crosscheck.py --readings       what one other reading of the paper makes of it
+       asahara_crosscheck.py --readings       shows the effect of other readings of the paper
 
 30 slaves run 1,632 maps and then 370 reduces; at 90 s every slave loses three of its four cores. The detector (window
 W) restarts the tasks that it finds slow; Hadoop's copies are left out. The script compares the job's time and the
-number of restarted maps: the ranges of the runs of both programs must overlap. The default values are those of
+number of restarted maps. The ranges of the runs of both programs must overlap. The default values are those of
 `jobfate reproduce asahara`; a reading changes one of them.
 """
 

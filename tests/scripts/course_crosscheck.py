@@ -59,7 +59,7 @@ def correlation(pairs):
 
 
 def six_decimals(value):
-    """As in SQL."""
+    """Rounds to six decimals as the SQL does."""
     return math.floor(value * 1e6 + 0.5) / 1e6
 
 
@@ -169,7 +169,7 @@ def of_jobs(rows, answers):
 
 
 def of_tasks(rows, end, ends, answers):
-    """Everything about tasks; returns their largest requests."""
+    """Adds all answers about tasks; returns their largest requests."""
     tasks, lines = defaultdict(list), []
     for line, row in enumerate(rows("task_events")):
         events = tasks[row[2], row[3]]

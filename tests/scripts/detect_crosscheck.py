@@ -6,11 +6,11 @@
 
 Usage: detect_crosscheck.py JOBFATE LAKE [JOBS_REPLAYED]
 
-1. What is walked and judged: groups, tasks, stragglers by four truths, attempts, hours.
-2. Every score of every detector, and what copies of what it flags would save, recounted from
+1. The numbers of groups, tasks, stragglers by four truths, attempts and hours.
+2. Every score of every detector, and the time that copies of the flagged tasks would save, recounted from
    detect-flags.parquet.
-3. The flags of spark (version 3), flink, google, cubed and ytsaurus, by a replay that visits every
-   heartbeat and sorts anew each time, on JOBS_REPLAYED jobs (default: all), spread over job ids.
+3. The flags of spark (version 3), flink, google, cubed and ytsaurus, by a replay that visits every heartbeat and sorts
+   again each time, on JOBS_REPLAYED jobs (default: all), spread over job ids.
 Exits with 1 and prints what differs.
 """
 
@@ -92,7 +92,8 @@ def cost(tasks, attempts):
 
 
 def ytsaurus(now, running, runs, done, copied):
-    """Whom YTsaurus' job splitter copies; progress is the age over the median of the finished, at most 99 %."""
+    """Returns the tasks that the job splitter of YTsaurus copies; progress is the age over the median of the finished
+    tasks, at most 99 %."""
     twice = done[(len(done) - 1) // 2] + done[len(done) // 2]
 
     def left(start):
@@ -236,7 +237,7 @@ def main(jobfate, lake, sample):
             straggling[truth] += sum(end - start > line for start, end, _ in units.values())
         for task, (start, end, _) in units.items():
             judged[job, task, start] = (end, [end - start > line for line in lines], lines)
-        # A job ends with its last attempt, whatever became of it.
+        # A job ends with its last attempt, regardless of the outcome of that attempt.
         ends[job] = {(task, run[0]): run[1] for task, runs in attempts.items() for run in runs if run[0] >= first_us}
         begun = min(time for events in tasks.values() for time, _ in events)
         response_us += max(ends[job].values()) - begun

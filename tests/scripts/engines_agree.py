@@ -7,23 +7,23 @@
 
 Usage: engines_agree.py JOBFATE [--seeds 100] [--first 0] [--no-spark] [--keep DIR]
 
-A seed draws a trace (`jobfate synth`: jobs, days, parts, machines; every fourth in the form of
-2019, half of the others roughened: names and quantities blanked, times tied or after the window,
-events redrawn; every sixth a log), the buckets of its lake, thresholds, and perhaps a later end of the window. Each
-query of queries/, and so every column of every fact, is then answered by
+A seed draws a trace, the buckets of its lake, thresholds, and sometimes a later end of the window. The trace is from
+`jobfate synth`, with random numbers of jobs, days, parts and machines. Every fourth is in the form of 2019, and every
+sixth is a log. About half of the others are roughened: names and quantities are blanked, times are equal or after the
+window, and events are drawn again. Each query of queries/, and so every column of every fact, is then answered by
 
     Polars   `jobfate query all`, bucket by bucket
     DuckDB   the text of the file over the files of the manifest
     Spark    the same in one PySpark session, set as src/facts/spark/program.rs sets it (needs Java)
 
-Names and order of the columns, number and order of the rows, types, whole numbers, names and what
-is missing must be equal, quantities to 1e-9 of their size (or to 1e-12). Exits with 1 at the first
-that is not, and says which.
+Names and order of the columns, number and order of the rows, types, whole numbers, names and missing values must be
+equal; quantities must be equal to 1e-9 of their size (or to 1e-12). Exits with 1 at the first difference, and prints
+it.
 
 --seeds N    how many seeds (default 100)
---first N    the first of them (default 0)
---no-spark   Polars and DuckDB alone
---keep DIR   leave traces, lakes and the answers of Polars in DIR
+--first N    the first seed (default 0)
+--no-spark   only Polars and DuckDB
+--keep DIR   keep traces, lakes and the answers of Polars in DIR
 """
 
 import argparse
@@ -54,7 +54,7 @@ QUERIES = {path.stem: path.read_text().rstrip().rstrip(";") for path in sorted((
 READ = {name for sql in QUERIES.values() for line in re.findall(r"^-- (?:Tables|Optional):\s*(.*)$", sql, re.M)
         for name in line.split(", ")}
 
-# An optional table that a lake lacks is empty: the columns of it that are read.
+# The columns that are read of optional tables. A table that a lake lacks is replaced by an empty one.
 EMPTY = {
     "task_usage": "SELECT * FROM (SELECT "
                   + ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in
@@ -64,7 +64,7 @@ EMPTY = {
                   + ") AS nothing WHERE machine_id IS NOT NULL",
 }
 
-# Columns of a raw table of 2011: times, event type, names, and what else may be missing.
+# Columns of a raw table of 2011: times, event type, names, and other columns that may be missing.
 ROUGH = {
     "job_events": ([0], 3, [4, 6], [5]),
     "task_events": ([0], 5, [6], [4, 7, 9]),
@@ -216,7 +216,7 @@ def make(jobfate, seed, folder):
     parameters = {"settings": f"SELECT *, '{open_attempts}' AS open_attempts FROM ({settings}) AS ends",
                   "thresholds": values("threshold", [[one] for one in thresholds]),
                   **{table: sql for table, sql in EMPTY.items() if table not in files}}
-    # Queries whose tables a log lacks are not run.
+    # Queries that need tables missing from a log are not run.
     given, queries = {*files, "settings", "thresholds"}, {}
     for name, sql in QUERIES.items():
         needs = re.findall(r"^-- Tables:\s*(.*)$", sql, re.M)[0].split(", ")

@@ -4,9 +4,9 @@
 Usage: episodes_crosscheck.py google|slurm RAW ANSWER
 
 RAW is the folder of the Google trace of 2011 whose events are in the lake, or the output of `sacct -P` as Open XDMoD
-keeps it (26 fields, times in UTC, one line per job). ANSWER is what `jobfate episodes --format json` printed of it, with
-`--most` so large that all episodes are in it. Counts every interval, finds the episodes by the rule of the answer, and
-who was in them. Exit status 1 if they differ.
+keeps it (26 fields, times in UTC, one line per job). ANSWER is the output of `jobfate episodes --format json`, with
+`--most` so large that all episodes are in it. The script counts every interval, and finds the episodes by the rule of
+the answer, with the users, jobs and machines in them. Exit status 1 if they differ.
 """
 
 import collections
@@ -43,7 +43,7 @@ def google(folder):
             users[job] = max(users.get(job, ""), row[4])
             if row[3] == "0":
                 submits[job] = min(submits.get(job, time), time)
-    # The trace begins at 600 s of its clock; what was there before has time 0.
+    # The trace begins at 600 s of its clock; earlier events have time 0.
     began = lambda time: time if 0 < time else 600 * MICROS
     jobs_from = began(min(time for time in ends if time < 2**63 - 1))
     # The table is whole: its window ends as published.
@@ -101,7 +101,7 @@ def slurm(path):
             events.append(("jobs submitted", submit, job, user, None, state))
             if state in fails:
                 events.append((OF_TYPE[fails[state]], end, job, user, None, state))
-    # The log holds the jobs that ended from its first end on: before, events are missing.
+    # The log holds the jobs that ended from its first end on. Before that, events are missing.
     since = min(ends)
     events = [event for event in events if since <= event[1]]
     return min(times), events, {kind: [[since, max(times)]] for kind in KINDS[:5]}
@@ -149,7 +149,7 @@ def main():
             bounds = [start + idx * length, min(start + (idx + 1) * length, end)]
             part = sum(common(bounds, span) for span in known[kind])
             same(f"{kind} in interval {idx}", row[column], counts[idx] if part or counts[idx] else None)
-            # More than so many times the mean of a whole interval.
+            # More than a multiple of the mean of a whole interval.
             if answer["least"] <= counts[idx] and answer["times"] * len(own) * length < counts[idx] * whole:
                 if episodes and episodes[-1][0] == kind and episodes[-1][2] == idx - 1:
                     episodes[-1][2] = idx

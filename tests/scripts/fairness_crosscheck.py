@@ -3,10 +3,10 @@
 
 Usage: fairness_crosscheck.py JOBFATE LAKE LOG.swf.gz [end|running]
 
-Reads the log with numpy, charges processors x run time per hour of the log's clock, when a job ends or as it
-runs, iterates RV and RUP = b * RUP + (1 - b) * usage with b = 0.5 ** (3600 / 86400) from 0.5 in the hour of
-the user's first submission on, and compares with `jobfate fairness --show series --format csv` on the lake of
-the same log: to 1e-9 of the larger value. Exit status 1 if they differ.
+Reads the log with numpy, and charges processors x run time per hour of the log's clock, when a job ends or as it runs.
+It iterates RV and RUP = b * RUP + (1 - b) * usage with b = 0.5 ** (3600 / 86400); RUP starts at 0.5 in the hour of the
+user's first submission. Then it compares with `jobfate fairness --show series --format csv` on the lake of the same
+log, to 1e-9 of the larger value. Exit status 1 if they differ.
 """
 
 import csv

@@ -34,7 +34,7 @@ def cores(milli):
 
 
 def shape_of(pod):
-    """CPU, memory, GPUs, thousandths of each, models; one that asks for none has no models."""
+    """CPU, memory, GPUs, thousandths of each, models. A pod that requests no GPU has no models."""
     memory, gpus, milli = (int(pod[name]) for name in ("memory_mib", "num_gpu", "gpu_milli"))
     cpu = cores(pod["cpu_milli"])
     if gpus * milli == 0:
@@ -45,7 +45,7 @@ def shape_of(pod):
 
 @functools.cache
 def lost(machine, shape):
-    """Returns the free thousandths of GPUs on a machine (CPU, memory, GPUs, model) and why no such task can use
+    """Returns the free thousandths of GPUs on a machine (CPU, memory, GPUs, model), and why no such task can use
     them."""
     (cpu, memory, left, model), (asks_cpu, asks_memory, gpus, milli, models) = machine, shape
     if gpus == 0:

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Shared by the tests of the scripts in data-scripts/: checks, and servers on 127.0.0.1. It is
-# sourced, never run. It sets `work`, a folder that is removed at the end; a script that sources it
+# sourced, never run. It sets `work`, a folder that is removed at the end. A script that sources it
 # ends with `report`.
 
 # shellcheck disable=SC2034  # `port` is for the tests.

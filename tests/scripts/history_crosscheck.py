@@ -4,10 +4,11 @@
     python tests/scripts/history_crosscheck.py JOBFATE LAKE TRACE_DIR
 
 TRACE_DIR holds `job_events` and `task_events` of the Google trace of 2011, all parts of which are in LAKE. Shares no
-code with the program, and has another method: it sorts events, looks and ends of jobs by time and processes them
-once, so that later events cannot have an effect. Compares condemned tasks by outcome and harmed jobs for each chance,
-and right and wrong predictions of the rule `hazard-events` at two ages (a chance within rounding of one half may fall
-on either side: two jobs); exits with 1 and a line for each number that differs. Takes about three minutes and 2.5 GB.
+code with the program, and uses another method: it sorts events, looks and ends of jobs by time and processes them once,
+so that later events cannot have an effect. Compares condemned tasks by outcome and harmed jobs for each chance, and
+right and wrong predictions of the rule `hazard-events` at two ages. A chance that equals one half up to rounding may
+count on either side, so two jobs may differ. Exits with 1 and a line for each number that differs. Takes about three
+minutes and 2.5 GB.
 """
 
 import collections

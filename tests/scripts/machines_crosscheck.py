@@ -21,7 +21,7 @@ from fractions import Fraction
 
 
 def weibull(spells):
-    """Returns shape and scale (s) of largest likelihood, by Newton's method on the shape, from 1."""
+    """Returns shape and scale (s) of the largest likelihood, by Newton's method on the shape, which starts at 1."""
     times = [max(length, 1) / 1e6 for length, _ in spells]
     ended = [math.log(time) for time, (_, is_ended) in zip(times, spells) if is_ended]
     logs = [math.log(time) for time in times]

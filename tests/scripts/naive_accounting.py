@@ -109,7 +109,7 @@ def count_alibaba_2017(tasks, instances=None, machines=None):
                 unknown += 1
                 continue
             rows_of[job, task, row[7], number] += 1
-            # A later try that was interrupted is a backup that lost.
+            # A later try that was interrupted is a backup copy that lost the race.
             if state == "Interrupted" and int(number) > 1 and int(end) > 0:
                 continue
             tries[state] += 1

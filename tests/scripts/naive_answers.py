@@ -3,9 +3,9 @@
 
 Usage: naive_answers.py TRACE_DIR OUT_DIR THRESHOLD,... SWF
 
-Reads the raw parts (plain CSV) and, for columns that only logs have, the log, and writes
-OUT_DIR/qNN_name.csv. It shares nothing with the SQL in queries/: it reads no query and uses no engine, only
-the standard library. Tests compare its answers with the golden ones.
+Reads the raw parts (plain CSV) and, for columns that only logs have, the log, and writes OUT_DIR/qNN_name.csv. It is
+independent of the SQL in queries/: it reads no query and uses no engine, only the standard library. Tests compare its
+answers with the golden ones.
 """
 
 import csv
@@ -484,7 +484,7 @@ def main(trace, out, thresholds, log):
 
 
 def requests(log):
-    """Returns what a log in the standard workload format records of each job besides its events."""
+    """Returns the values that a log in the standard workload format records of each job in addition to its events."""
     whole, pieces = {}, defaultdict(list)
     for line in log.read_text().splitlines():
         fields = line.split()

@@ -3,9 +3,9 @@
 
 usage: naive_logs.py LOG [TOPOLOGY]
 
-Prints one JSON object: jobs, tasks, attempts, machines, the number of jobs by event sequence, and the task-seconds
-and processor-seconds of all attempts. The rules are those of src/sources/log/ and src/sources/rumen/, written
-a second time; logs with partial runs are not supported.
+Prints one JSON object: jobs, tasks, attempts, machines, the number of jobs by event sequence, and the task-seconds and
+processor-seconds of all attempts. The rules are those of src/sources/log/ and src/sources/rumen/, implemented a second
+time. Logs with partial runs are not supported.
 """
 
 import gzip
@@ -66,7 +66,7 @@ def count_rumen(text, topology):
                     spans.append((begin, finish, attempt["result"] == "SUCCESS"))
                 ended = [span for span in spans if span[2]]
                 finished += task["taskStatus"] == "SUCCESS"
-                # The attempt that decides the task, and those beside it that the lake leaves out.
+                # The attempt that decides the task, and other attempts that the lake leaves out.
                 decides = min(ended, key=lambda span: span[1]) if ended else max(spans, key=lambda span: span[1], default=None)
                 kept = [span for span in spans if span[:2] < decides[:2] or span is decides]
                 after = sorted(span for span in spans if span[:2] >= decides[:2] and span is not decides)

@@ -3,8 +3,8 @@
 # requires-python = ">=3.11"
 # dependencies = ["numpy"]
 # ///
-"""Computes figures 3 and 4 of Ota and Aida (2009) from a raw log in the standard workload format, and compares what
-they show with `jobfate reproduce ota`. Shares no code with it.
+"""Computes figures 3 and 4 of Ota and Aida (2009) from a raw log in the standard workload format, and compares the
+patterns in them with `jobfate reproduce ota`. Shares no code with it.
 
 Usage: ota_crosscheck.py JOBFATE LAKE LOG.swf.gz CAPACITY FROM_DAY DAYS COUNT|NAME,...
 

@@ -3,9 +3,9 @@
 
 Usage: policies_crosscheck.py JOBFATE [SEED] [JOBS]
 
-Draws a log of JOBS jobs on one machine of many processors, whose requested times are at least their run times, and
-writes it as SWF into a temporary folder. Starts are computed from the definitions: at each instant the whole queue is
-checked again. Exit status 1 if a job starts at another second in a replay of jobfate.
+Draws a log of JOBS jobs on one machine with many processors. Requested times are at least the run times. Writes the log
+as SWF into a temporary folder. Starts are computed from the definitions: at each instant the whole queue is checked
+again. Exit status 1 if a job starts at another second in a replay of jobfate.
 """
 
 import math
@@ -63,7 +63,7 @@ def free_at(running, now):
 
 
 def easy(queue, running, now):
-    """Returns the jobs to start now: the first ones that fit, then those that do not delay the first that does not
+    """Returns the jobs to start now: the first ones that fit, then those that do not delay the first job that does not
     fit."""
     starts, free, head = [], PROCESSORS - sum(job.size for job in running), None
     for job in queue:
@@ -100,7 +100,7 @@ def earliest(job, others, running, now):
 
 
 def conservative(queue, running, now):
-    """Moves bookings that can be earlier, in order until none moves; books new jobs; starts jobs that are due."""
+    """Moves bookings to earlier times, in order, until no booking moves; books new jobs; starts jobs that are due."""
     booked = [job for job in queue if job.booked is not None]
     moves = True
     while moves:

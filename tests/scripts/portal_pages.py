@@ -2,21 +2,22 @@
 # /// script
 # dependencies = ["axe-playwright-python", "playwright"]
 # ///
-"""Uses the portal as a reader does in a browser: with a mouse, with keys, and on a phone.
+"""Uses the portal like a reader in a browser: with a mouse, with keys, and on a phone.
 
 Usage: portal_pages.py JOBFATE [--lake NAME=DIR]... [--shots DIR] [--picture FILE] [--screen FILE]
 
 JOBFATE is built with the feature `serve`. Without --lake a synthetic trace is made. In this order:
-1. A wrong formula is shown at its place; a hostile one does nothing.
-2. A formula beside two built-in indices: charts come without reloading, and the value under the
-   pointer's keys is the one of the file that the page offers.
-3. The index is saved, the portal killed, started again, and the index loaded.
-4. Every page: one h1, labelled fields, no sideways scrolling at 1440 and 390 px, nothing from
-   elsewhere, no message of the browser, nothing that axe-core finds, the same text without scripting.
-5. A field is reached and the form sent by keys alone.
+1. A wrong formula is shown at its place; a hostile formula has no effect.
+2. A formula together with two built-in indices: charts appear without reloading, and the value that the arrow keys
+   select is the one in the file that the page offers.
+3. The index is saved, the portal is killed and started again, and the index is loaded.
+4. Every page: one h1, labelled fields, no sideways scrolling at 1440 and 390 px, nothing loaded from other sites, no
+   message of the browser, no finding of axe-core, and the same text without scripting.
+5. A field can be reached and the form can be sent only with keys.
 
---shots keeps pictures of the pages, --picture the chart of the formula, --screen its page's first screen. The
-browser is JOBFATE_CHROMIUM or one on the PATH; without it or Playwright a line says SKIPPED. Exits with 1 if something fails.
+--shots keeps pictures of the pages, --picture keeps the chart of the formula, --screen keeps the first screen of its
+page. The browser is JOBFATE_CHROMIUM or one on the PATH. Without a browser or without Playwright, the script prints a
+line with SKIPPED. Exits with 1 if a check fails.
 """
 
 import argparse
@@ -102,7 +103,7 @@ def fill(page, formula, name="short memory"):
 
 
 def at_top(page, checks):
-    """Checks that what is wrong is said at the top of the page, which has the focus, with a link to the field."""
+    """Checks that the mistake is shown at the top of the page, which has the focus, with a link to the field."""
     top = page.locator("#mistakes[role=alert]")
     box = top.bounding_box()
     seen = page.evaluate("[scrollY, innerHeight]")

@@ -4,9 +4,9 @@
     python tests/scripts/predict_crosscheck.py JOBFATE LAKE TRACE_DIR
 
 TRACE_DIR holds `job_events/*.csv.gz` of the Google trace of 2011, all parts of which are in LAKE. For each submission
-it searches the whole past of its user again, which is slower and independent. The regression is run a second time
-from its description; a job whose chance is within rounding of one half may fall on either side, so that its counts
-may differ by two. Exits with 1 and a line for each number that differs.
+it searches the whole past of its user again, which is slower but independent. The regression is implemented a second
+time from its description. A job with a chance that equals one half up to rounding may count on either side, so the
+counts of the regression may differ by two. Exits with 1 and a line for each number that differs.
 """
 
 import bisect

@@ -3,7 +3,7 @@
 # requires-python = ">=3.9"
 # dependencies = ["jobfate", "duckdb", "pandas", "polars"]
 # ///
-"""Uses the Python module as a notebook does, and compares its results with the answers of the program.
+"""Uses the Python module like a notebook, and compares its results with the answers of the program.
 
 Usage: python_module.py [JOBFATE]
 
@@ -195,7 +195,7 @@ def gaps():
 
 
 def compares(lake):
-    """Two folders of results are compared, however they are given."""
+    """Two folders of results are compared, in every form in which they can be given."""
     for name, cpu in [("one", "slots"), ("other", "requested")]:
         jobfate.account(lake, cpu=cpu, out=f"kept-{name}")
     for pair in [["kept-one", "kept-other"], (Path("kept-one"), Path("kept-other"))]:

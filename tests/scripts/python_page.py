@@ -7,9 +7,11 @@
 
 Usage: python_page.py JOBFATE [--update]
 
-In a temporary folder, with JOBFATE on the path as `jobfate` and the module of this repository, it runs first every `sh` block, then every `python` block in order, in one process. The output of a block must be exactly the `text` block that follows it. Prints a line per block and `N passed, M failed`; exits with 1 if any failed.
+In a temporary folder, with JOBFATE on the path as `jobfate` and the module of this repository, it runs first every `sh`
+block, then every `python` block in order, in one process. The output of a block must be exactly the `text` block that
+follows it. Prints a line per block and `N passed, M failed`; exits with 1 if any block failed.
 
---update also writes the text blocks anew: read what changed before you accept it.
+--update also rewrites the text blocks: read the changes before you accept them.
 """
 
 import argparse

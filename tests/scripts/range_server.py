@@ -5,8 +5,8 @@ Usage: range_server.py ROOT FAULTS LOG
 
 Serves the files of ROOT. Logs "METHOD PATH RANGE STATUS ACCEPT-ENCODING" to LOG. Before each answer it reads and
 removes the first line of the file FAULTS/PATH, if the file exists: "cut N" sends N bytes and hangs up, "busy" answers
-503, "error" 500, "rubbish" sends other bytes of the right length, "page" answers 200 with a page of HTML, "none" is
-no fault.
+503, "error" 500, "rubbish" sends wrong bytes of the right length, "page" answers 200 with a page of HTML, and "none"
+causes no fault.
 
 `storage/v1/b/BUCKET/o` answers as the JSON API of Google Cloud Storage lists a bucket, from ROOT/BUCKET.list.json: a
 list of objects with name, size and, most of them, md5Hash. Pages hold three objects and alternate between two ways to
@@ -30,7 +30,7 @@ lock = threading.Lock()
 
 
 def token_of(start):
-    """Returns a page token whose last characters must be escaped in a URL."""
+    """Returns a page token. Its last characters must be escaped in a URL."""
     return f"Cg{start}+/=="
 
 

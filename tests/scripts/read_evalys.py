@@ -3,9 +3,9 @@
 
     read_evalys.py LOG...
 
-evalys 4.0.7 takes the first job of every log for a header (`pandas.read_csv(header=0)`) and leaves out jobs whose
-status is above 1: 2 to 4 are parts of jobs, but 5 is a job that was killed. No log can avoid this: a line for evalys
-to drop would be a job for every other reader. All other fields of all other jobs must be equal.
+evalys 4.0.7 reads the first job of every log as a header (`pandas.read_csv(header=0)`). It also leaves out jobs with a
+status above 1: 2 to 4 are parts of jobs, but 5 is a job that was killed. No log can avoid this, because an extra line
+for evalys to drop would be a job for every other reader. All other fields of all other jobs must be equal.
 
 Prints the number of jobs that evalys has of each log; SKIPPED if it is not installed. It needs pandas below 3:
 `python3 -m venv evalys && evalys/bin/pip install evalys==4.0.7 'pandas<3'`.

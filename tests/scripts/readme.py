@@ -7,15 +7,15 @@
 
 Usage: readme.py [JOBFATE [PAGE...]] [--data DIR] [--update] [--measured] [--prose]
 
-In a `console` block a line that begins with `$ ` is a command (a backslash at its end goes on in
-the next line), and the lines after it are what it printed on stdout. The blocks of a page run in
-order, each command in a bash of its own, in one folder that is made for the page: JOBFATE is on
-the path as `jobfate`, this Python as `python3`, and the folder holds `data-scripts`, `queries`,
-`reports` and `tests` of the repository and the real data under the names of LINKS. Notes in HTML comments:
+In a `console` block, a line that begins with `$ ` is a command. A backslash at its end continues it in the next line.
+The lines after it are its output on stdout. The blocks of a page run in order, each command in a separate bash, in one
+folder that is made for the page. JOBFATE is on the path as `jobfate`, and this Python as `python3`. The folder holds
+`data-scripts`, `queries`, `reports` and `tests` of the repository, and the real data under the names of LINKS. Notes in
+HTML comments:
 
-    <!-- needs: data -->                      before a block: passed over where the data is absent
+    <!-- needs: data -->                      before a block: skipped if the data is missing
     <!-- measured: DATE, MACHINE, TIME -->    before a block: prints times, or takes minutes; runs
-                                              with --measured alone
+                                              only with --measured
     <!-- picture: MADE -> KEPT -->            after a block: the file that it made must be the same
                                               as this one of the repository
     <!-- screen: PAGE.html -> KEPT -->        after a block: --update keeps the first screen of this page

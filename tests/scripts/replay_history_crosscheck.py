@@ -4,8 +4,8 @@
     python tests/scripts/replay_history_crosscheck.py JOBFATE LAKE TRACE_DIR
 
 TRACE_DIR holds `job_events` and `task_events` of the Google trace of 2011, all parts of which are in LAKE. Shares no
-code with the program: users, names and outcomes come from the raw files, submissions, starts and ends from the
-journal, line by line. Compares the tasks that are condemned at each instant; exits with 1 and a line for each
+code with the program. Users, names and outcomes come from the raw files; submissions, starts and ends come from the
+journal, line by line. Compares the tasks that are condemned at each instant, and exits with 1 and a line for each
 difference. A task that its user kills at the instant of a look may be condemned or not.
 """
 

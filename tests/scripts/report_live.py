@@ -1,13 +1,13 @@
 """Checks the choices of a reader on a page of a report, and that the address keeps them.
 
 `faults(page, path, report)` yields what is wrong on an open page:
-1. A window of time, typed or drawn by the mouse: every chart over time shows it, its ticks lie
-   within it, values outside it are not found, and all of it is shown again. On axes of dates its
-   ticks are at the dates that they name.
-2. Of a sweep: the best setting at a price, and a setting of a rule, are those of the stored result.
-3. Of fairness: usage at any half-life and who passes any ceiling are those of the stored result, and
-   of a second run with others in the folder `faded` beside the report, where there is one.
-4. Another page with the same address shows the same; rows are downloaded as they are shown.
+1. A window of time, typed or drawn with the mouse: every chart over time shows it, its ticks are within it, values
+   outside of it are not found, and the whole range can be shown again. On axes of dates, the ticks are at the dates
+   that they name.
+2. For a sweep: the best setting at a price, and the numbers of a setting of a rule, are those of the stored result.
+3. For fairness: usage at any half-life, and the users who pass any ceiling, are those of the stored result. If there is
+   a folder `faded` next to the report, from a second run with other values, they are also those of that run.
+4. Another page with the same address shows the same. Rows are downloaded as they are shown.
 """
 
 import csv
@@ -66,15 +66,16 @@ DRAWN = """() => new Promise((drawn) => {
 })"""
 
 
-# From when on the log has all jobs, in seconds since the start of the plots and since 1970, for a log that lacks some.
+# For a log that lacks some jobs: the time from which it has all jobs, in seconds since the start of the plots and since
+# 1970.
 WHOLE = """() => [...document.querySelectorAll("g.plot[data-whole]")]
   .filter((plot) => Number(plot.dataset.whole) < Number(plot.dataset.seconds.split(" ")[1]))
   .map((plot) => [Number(plot.dataset.whole), Number(plot.dataset.from ?? 0)])"""
 
 
 def opened(page):
-    """Whether a page of a log that lacks jobs of its begin opens without that time, and shows all of it when asked
-    to, on paper, and under the address that it then has; all of it is shown afterwards."""
+    """Whether a page of a log that lacks jobs at its beginning opens without that time. It must show the whole time on
+    request, on paper, and under the address that it then has. The page shows the whole time afterwards."""
     whole = page.evaluate(WHOLE)
     inputs = page.locator(".window input").all()
     if not whole or not inputs:
@@ -284,7 +285,7 @@ def prices(page, path, report):
     result = json.loads((report / "data" / "sweep.json").read_text())
     table = list(csv.DictReader((report / "data" / "sweep.csv").open()))
     for row in table:
-        # A page names the rule of time limits by what it compares.
+        # A page names the rule of time limits by the quantity that it compares.
         row["rule"] = row["rule"].replace("slurm:of=requested", "share of the time limit")
     if box.count() != 1:
         yield f"{box.count()} choices of a price"
@@ -417,7 +418,7 @@ def rows(page, path):
     found = list(csv.reader(io.StringIO(open(download.value.path()).read())))
     header, *shown = table.evaluate("(table) => [...table.rows].filter((row) => !row.hidden)"
                                     ".map((row) => [...row.cells].map((cell) => ({ text: cell.textContent, ...cell.dataset })))")
-    # The unit and the bounds beside a value are columns of their own.
+    # The unit and the bounds next to a value have separate columns.
     kinds = [["", *(kind for kind in ("unit", "low", "high") if any(kind in row[place] for row in shown))]
              for place in range(len(header))]
     names = [f"{head.get('column', head['text'])}{'_' * bool(kind)}{kind}" for head, own in zip(header, kinds) for kind in own]

@@ -7,18 +7,18 @@
 Usage: report_pages.py REPORT_DIR [--shots DIR] [--only PAGE]
 
 Every page of the folder and the first of its users, machines and jobs, opened from disk:
-1. Nothing is fetched but files that are there; no error or warning; every link leads somewhere.
-2. One h1, no heading level left out, every picture named, numbers sorted by are those shown.
-3. No sideways scrolling at 1280 and 390 px and at 200 % zoom, but of boxes that keys reach.
-4. Tables sort both ways and filter; charts show their values to mouse, finger and arrow keys.
-5. Without scripting the same text is there; in light and dark all of it has contrast enough.
-6. axe-core finds nothing, in light and in dark.
-7. What can be chosen is right, and stands in the address (report_live.py).
-8. On paper nothing is cut at the edge, and what steers is left out; the PDF has all figures.
+1. Only existing files are fetched; no error or warning; every link has a target.
+2. One h1, no skipped heading level, every picture has a name, and tables sort by the numbers shown.
+3. No sideways scrolling at 1280 and 390 px and at 200 % zoom, except in boxes that keys can reach.
+4. Tables sort in both directions and filter; charts show their values with mouse, finger and arrow keys.
+5. Without scripting the same text is shown; in light and dark mode all of it has enough contrast.
+6. axe-core finds nothing, in light and in dark mode.
+7. Choices have the right effect, and the address contains them (report_live.py).
+8. On paper, nothing is cut at the edge, and controls are left out; the PDF has all figures.
 9. No page has more than 1 MB, and the folder not more than 10 MB.
-10. Each page is drawn within a second (the fastest of three loads: others may use this machine).
---shots keeps pictures of the pages. The browser is JOBFATE_CHROMIUM or one on the PATH; without it
-or Playwright a line says SKIPPED. Exits with 1 if a page fails.
+10. Each page is drawn within a second (the fastest of three loads, because other programs may use this machine).
+--shots keeps pictures of the pages. The browser is JOBFATE_CHROMIUM or one on the PATH. Without a browser or without
+Playwright, the script prints a line with SKIPPED. Exits with 1 if a page fails.
 """
 
 import argparse
@@ -176,7 +176,7 @@ DRAWN = """() => {
 
 
 def drawn(page, path):
-    """The page is drawn soon."""
+    """Checks that the page is drawn within the time limit."""
     fastest = math.inf
     for _ in range(LOADS_MAX):
         page.goto(path.as_uri())

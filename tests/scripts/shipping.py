@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes everything of a release on this machine, and uses it as its users do.
+"""Makes all parts of a release on this machine, and uses them as users do.
 
 In: the files of this repository that git tracks. Out: a line for each check on stdout; exit code 1 if one fails.
 `.ci/package` makes the crate, the archive and the wheel, as in a release; the lines of the Dockerfile are run in
-folders, because not every machine has a daemon. Everything happens in a copy, and our crate is not optimised; other
+folders, because not every machine has a Docker daemon. Everything runs in a copy, and our crate is not optimised. Other
 crates are taken from CARGO_TARGET_DIR.
 
     shipping.py

@@ -2,26 +2,26 @@
 # /// script
 # requires-python = ">=3.11"
 # ///
-"""Traces the system calls of jobfate: what a power failure would leave, and whether it uses the network.
+"""Traces the system calls of jobfate, to check the files after a power failure, and that the network is not used.
 
 Usage: syscalls.py JOBFATE [--all] [--mutate WAY]
 
-1. `ingest` (in two steps, as shards and their fold, killed and begun again), `analyze` and `sweep` run
-   under strace. Their calls are replayed on a model of a disk that keeps what was synced alone: a file its
-   content, a folder its names. What was not synced may or may not be there after a power failure.
-   An index says what is there and whole: `manifest*.json` its data files and rejects, `steps.json`
-   the results of the steps that are done, `truth.json` the trace around it.
-   - At every call, whatever an index that may be found names is on disk, and so is the index.
-   - A file is synced before it is renamed, and what the JSON of a result names before that is.
-   - What a lake is sure to have recorded stays recorded.
-   - At the end of a run every file that it leaves, and every folder above, is on disk.
+1. `ingest` (in two steps, as shards with their fold, killed and started again), `analyze` and `sweep` run under strace.
+   Their calls are replayed on a model of a disk that keeps only synced data: the content of a file, and the names in a
+   folder. Data that was not synced may or may not exist after a power failure. An index lists the complete files:
+   `manifest*.json` lists data files and rejects, `steps.json` the results of completed steps, `truth.json` the trace
+   around it.
+   - At every call, for every index that may be found, all files that it names are on disk, and so is the index.
+   - A file is synced before it is renamed. The files that the JSON of a result names are synced before the JSON is.
+   - Data that a lake has recorded on disk stays recorded.
+   - At the end of a run, every file that it leaves, and every folder above the file, is on disk.
    The names of the model are compared with the real folder, so no call is overlooked.
-2. No command makes a single call of the network.
+2. No command makes a network call.
 
-Prints a line per run, and for a fault the file and the calls; exits with 1 on a fault. Without strace
-a line says SKIPPED.
+Prints a line per run, and for a fault the file and the calls. Exits with 1 on a fault. Without strace, it prints a line
+with SKIPPED.
 
---all         every fault, not the first few of a kind
+--all         prints every fault, not only the first few of a kind
 --mutate WAY  spoils the calls before they are replayed, to see that this is found: file-fsync and
               folder-fsync lose these calls, late-fsync syncs a file after the rename that follows
 """
@@ -128,7 +128,7 @@ def read_call(words, start, end, folder):
 
 
 def read_calls(lines, folder, first):
-    """The calls of a trace whose lines are counted from `first`."""
+    """The calls of a trace. Its lines are counted from `first`."""
     calls, begun = [], {}
     for number, line in enumerate(lines, first):
         thread, words = LINE.match(line).groups()

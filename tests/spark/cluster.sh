@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# A small standalone Spark cluster on 127.0.0.1: one master and two workers of
-# one core and 1 GB each, every one a process of its own.
+# A small standalone Spark cluster on 127.0.0.1: one master and two workers of one core and 1 GB
+# each, all as separate processes.
 #
 # usage: cluster.sh start DIR        start it, wait for both workers, print the
 #                                    master's URL
 #        cluster.sh kill-worker DIR  kill -9 a worker and its executors
-#        cluster.sh stop DIR         stop whatever is left of it
+#        cluster.sh stop DIR         stop all its remaining processes
 #
-# DIR keeps the logs (master.log, worker-1.log, worker-2.log), the workers'
-# folders and the process ids. Ports are whatever is free.
+# DIR keeps the logs (master.log, worker-1.log, worker-2.log), the workers' folders and the process
+# ids. Ports are any free ones.
 #
 # Environment:
 #   SPARK_HOME      where Spark is      (default: that of pyspark, if the Python
@@ -77,9 +77,9 @@ find_spark() {
     export SPARK_HOME
 }
 
-# spawn NAME CLASS ARG...: starts a part of the cluster as the leader of a group
-# of processes, which the executors of a worker belong to as well. Settings of
-# the Spark that is installed do not reach it: the log must be the default one.
+# spawn NAME CLASS ARG...: starts a part of the cluster as the leader of a group of processes. The
+# executors of a worker also belong to the group. Settings of the installed Spark do not apply,
+# because the log must be the default one.
 spawn() {
     local name=$1
     shift
@@ -92,8 +92,8 @@ spawn() {
     set +m
 }
 
-# wait_for NAME TEXT: until the log has the text. A child of this script, so that
-# its number is still its own.
+# wait_for NAME TEXT: waits until the log has the text. The process is a child of this script, so
+# its process id is not reused.
 wait_for() {
     local deadline=$((SECONDS + START_MAX_S))
     until grep -qsF "$2" "$dir/$1.log"; do
@@ -105,8 +105,8 @@ wait_for() {
     done
 }
 
-# Whether a process of the group lives. A number that the system has given to
-# another program since does not count.
+# Whether a process of the group is alive. A process id that the system has given to another program
+# in the meantime does not count.
 is_running() {
     [[ -f $dir/$1.pid ]] &&
         ps -A -o pgid= -o stat= -o command= |
@@ -114,7 +114,7 @@ is_running() {
                 $1 == group && $2 !~ /^Z/ && /org\.apache\.spark/ { found = 1 } END { exit !found }'
 }
 
-# signal NAME SIGNAL: to the whole group. It may be gone by now.
+# signal NAME SIGNAL: sends a signal to the whole group. The group may have ended.
 signal() {
     kill -s "$2" -- "-$(cat "$dir/$1.pid")" 2>/dev/null || true
 }

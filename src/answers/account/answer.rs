@@ -27,16 +27,17 @@ pub struct AccountAnswer {
     pub unit: Cow<'static, str>,
     /// Per outcome (and group).
     pub rows: TableRows<AccountRow>,
-    /// The amounts of all attempts by how they ended, which with `outside_attempts` add up to the
-    /// total; `None` for memory, and if that is not known.
+    /// The amounts of all attempts by how they ended; with `outside_attempts` they add up to the
+    /// total. `None` for memory, if the amounts are not known, and if the definition (`published`)
+    /// has only jobs.
     pub ends: Option<Vec<EndRow>>,
     /// The amounts by outcome and reason, if a log records reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<ReasonAmount>,
-    /// The amount of jobs without a row in `job_events`. This and the next two are `None` if no
-    /// attempt records the amount.
+    /// The amount used by jobs without a row in `job_events`. This field and the next two are
+    /// `None` if no attempt records the amount.
     pub unmatched: Option<f64>,
-    /// The amount of usage windows, or parts of them, outside of attempts.
+    /// The amount in usage windows, or parts of them, that are outside all attempts.
     pub outside_attempts: Option<f64>,
     /// The total: all rows and the two amounts above.
     pub total: Option<f64>,
@@ -48,14 +49,14 @@ pub struct AccountAnswer {
     pub windows_overlapping: u64,
     /// Attempts.
     pub attempts: u64,
-    /// Attempts without a request (or a record of GPUs or of used memory), counted as 0 by the
-    /// definitions that read it.
+    /// Attempts without a request (or a record of GPUs or of used memory), which count as 0 in the
+    /// definitions that use it.
     pub attempts_without_request: u64,
     /// Attempts without an end event, closed at the end of their job.
     pub attempts_closed_with_job: u64,
-    /// Attempts counted by the CPU time that a log records.
+    /// Attempts counted with the CPU time that the log records.
     pub attempts_with_cpu_time: u64,
-    /// What crosses the edges of the window.
+    /// The jobs, tasks or attempts that cross the edges of the window.
     pub censoring: Censoring,
     /// The resource that is added up.
     pub resource: Resource,
@@ -69,7 +70,7 @@ pub struct AccountAnswer {
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// Why there is nothing to see.
+    /// The reason if there is nothing to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
@@ -89,7 +90,7 @@ pub struct AccountRow {
     pub cpu: Option<f64>,
     /// Share of the total.
     pub share: Option<f64>,
-    /// The part of the amount in the job with most.
+    /// The share of this amount that the largest job used.
     pub largest_job_share: Option<f64>,
 }
 
@@ -148,7 +149,8 @@ impl AccountAnswer {
         Some(format!("{who} {used} {} of the {noun}{jobs}{said}{rest}", percent(finished)))
     }
 
-    /// A clause with the share of attempts whose CPU time the log records; empty for none or all.
+    /// A clause with the share of attempts whose CPU time the log records. Empty if the log records
+    /// it for none or for all attempts.
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 attempts")]
     fn told(&self) -> String {
         let (told, all) = (self.attempts_with_cpu_time, self.attempts);
@@ -212,7 +214,7 @@ mod tests {
         let row = |outcome: &str, cpu: f64| json!({"outcome": outcome, "cpu": cpu});
         let whole = "Jobs that finished used 25.0 % of the CPU time (200 task-s, slots)";
         assert_eq!(said(&json!({}), &[row("finished", 50.0), row("failed", 150.0)]), whole);
-        // With groups the sentence is that of their sum.
+        // With groups, the sentence is about their sum.
         let row = |group: &str, outcome: &str, cpu: f64| json!({"priority": group, "outcome": outcome, "cpu": cpu});
         let groups = [
             row("0", "finished", 10.0),

@@ -61,8 +61,9 @@ pub(crate) fn chart(ledger: &Ledger, groups: &[GroupBy]) -> Chart {
     chart
 }
 
-/// `54.0 % is of jobs that still ran at the end, and 0.6 % of finished jobs. `: the largest part, and that
-/// of finished jobs; if that is the largest, the second one. `None` with fewer than two parts.
+/// The largest part, and that of finished jobs: `54.0 % is of jobs that still ran at the end, and
+/// 0.6 % of finished jobs. `. If finished jobs are the largest part, the second part is the next
+/// one. `None` with fewer than two parts.
 fn most_used(total: f64, outcomes: &[(String, String, f64)]) -> Option<String> {
     let mut all: Vec<(&str, f64)> =
         outcomes.iter().map(|(label, _, amount)| (label.as_str(), *amount)).collect();

@@ -1,7 +1,7 @@
 //! The amounts of a ledger by how attempts ended, and by the reasons that a log records.
 //!
-//! In: a ledger. Out: two further tables, their bars, and sentences about what the outcomes of jobs do
-//! not show.
+//! In: a ledger. Out: two further tables, their bars, and sentences that add to the outcomes of
+//! jobs.
 
 use arrow::record_batch::RecordBatch;
 
@@ -16,11 +16,11 @@ use crate::results::frame::Frame;
 use crate::results::store::Files;
 use crate::studies::ledger::{EndRow, Ledger, ReasonAmount};
 
-/// The part of the name of a further table or chart after that of the result.
+/// The last part of the name of a further table or chart; the first part is the name of the result.
 const ENDS: &str = "ends";
 const REASONS: &str = "reasons";
 
-/// The smallest difference of shares that counts.
+/// The smallest difference of two shares that counts as a difference.
 const APART: f64 = 0.001;
 
 /// The smallest share of an outcome whose main reason is reported.
@@ -29,7 +29,7 @@ const LARGE: f64 = 0.01;
 /// The most bars of reasons.
 const REASONS_MAX: usize = 16;
 
-/// Stores the further tables: each if it shows something else than the table of outcomes.
+/// Stores the further tables. A table is stored only if it differs from the table of outcomes.
 ///
 /// # Errors
 /// A file could not be written.
@@ -68,7 +68,7 @@ fn reasons_table(ledger: &Ledger) -> RecordBatch {
     shares(frame, ledger, rows().map(|row| row.share))
 }
 
-/// The columns after an amount.
+/// Adds the columns that follow an amount.
 fn shares(
     frame: Frame,
     ledger: &Ledger,
@@ -84,14 +84,14 @@ fn shares(
         .batch()
 }
 
-/// Whether the ends of attempts show something else than the outcomes of jobs: what attempts that
-/// finished spent is not what jobs that finished spent, as a share.
+/// Whether the ends of attempts differ from the outcomes of jobs: finished attempts and finished
+/// jobs have different shares of the amount.
 fn is_apart(rows: &[EndRow], of_jobs: f64) -> bool {
     let finished = rows.iter().filter(|row| row.end == FINISHED);
     APART < (finished.filter_map(|row| row.share).sum::<f64>() - of_jobs).abs()
 }
 
-/// The same of a ledger.
+/// Like `is_apart`, for a ledger.
 fn is_other(ledger: &Ledger, rows: &[EndRow]) -> bool {
     let of_jobs = ledger.rows.iter().filter(|row| row.outcome == FINISHED);
     is_apart(rows, of_jobs.filter_map(|row| row.share).sum())
@@ -102,11 +102,11 @@ fn has_reasons(ledger: &Ledger) -> bool {
     ledger.reasons.windows(2).any(|rows| rows[0].outcome == rows[1].outcome)
 }
 
-/// The outcome of jobs, and the end of attempts.
+/// The name of both an outcome of jobs and an end of attempts.
 const FINISHED: &str = "finished";
 
-/// The bars of the further tables, by the part of their name: each if it shows something else than the
-/// bars of outcomes.
+/// The bars of the further tables, by the last part of their name. A chart is drawn only if it
+/// differs from the bars of outcomes.
 pub(super) fn charts(ledger: &Ledger) -> Vec<(&'static str, Chart)> {
     let ends = ledger.ends.as_deref().filter(|rows| is_other(ledger, rows));
     let ends = ends.map(|rows| (ENDS, ends_chart(ledger, rows)));
@@ -154,12 +154,12 @@ pub(crate) fn words(end: &str) -> &str {
     }
 }
 
-/// The outcome that has the colour of an end.
+/// The outcome whose colour an end has.
 fn tone(end: &str) -> String {
     if end == "open" { "running" } else { end }.to_owned()
 }
 
-/// What the ends mean that are no outcome, or count less than the events of this name.
+/// The meanings of ends that are not outcomes, or that count less than the events of the same name.
 const MEANINGS: [(&str, &str); 6] = [
     ("failed", "failed while it ran: a FAIL of a task that does not run ends no attempt"),
     ("killed", "killed while it ran: what was killed before it started had no attempt"),
@@ -170,7 +170,7 @@ const MEANINGS: [(&str, &str); 6] = [
 ];
 
 impl AccountAnswer {
-    /// What the names of ends mean, if the page has a table of them.
+    /// The meanings of the ends, if the page has a table of them.
     pub(super) fn names(&self) -> Vec<(String, String)> {
         let rows = self.ends.as_deref().filter(|_| self.by_ends().is_some()).unwrap_or_default();
         let is_there = |end: &str| rows.iter().any(|row| row.end == end);
@@ -178,23 +178,24 @@ impl AccountAnswer {
         all.map(|(end, meaning)| (words(end).to_owned(), (*meaning).to_owned())).collect()
     }
 
-    /// Whether most of what finished attempts spent is in jobs that did not finish: what finished jobs
-    /// spent is less than half of it.
+    /// Whether most of what finished attempts used belongs to jobs that did not finish: finished
+    /// jobs used less than half of it.
     pub(crate) fn finished_in_other_jobs(&self) -> bool {
         let ends = self.ends.iter().flatten().filter(|row| row.end == FINISHED);
         let of_attempts: f64 = ends.filter_map(|row| row.share).sum();
         2.0 * self.sum_of(FINISHED, |row| row.share) < of_attempts
     }
 
-    /// What the attempts did, if that is something else than what became of their jobs: `still running
-    /// 74.6 %, evicted 10.5 %, ...`.
+    /// How attempts ended, if that differs from the outcomes of their jobs: `still running 74.6 %,
+    /// evicted 10.5 %, ...`.
     pub(crate) fn by_ends(&self) -> Option<String> {
         let of_jobs = self.sum_of(FINISHED, |row| row.share);
         self.ends.as_deref().filter(|rows| is_apart(rows, of_jobs)).and_then(ends_told)
     }
 
-    /// The reason for most of what the jobs of an outcome spent, if it has several: `12.5 % in 9 jobs
-    /// that ended as TIMEOUT`.
+    /// The reason for more than half of the amount that the jobs of an outcome used: `12.5 % in 9
+    /// jobs that ended as TIMEOUT`. `None` if there is no such reason, if the outcome has only one
+    /// reason, or if the share of the outcome is below `LARGE`.
     pub(crate) fn main_reason(&self, outcome: &str) -> Option<String> {
         let own = || self.reasons.iter().filter(|row| row.outcome == outcome);
         let all: f64 = own().filter_map(|row| row.share).sum();

@@ -9,15 +9,15 @@ use crate::digits;
 use crate::studies::ledger::{CpuDefinition, Ledger};
 use crate::studies::meter::{MemoryDefinition, Meter};
 
-/// The notes about a ledger: that it closes, what was counted as 0 or twice, what attempts did, and what
-/// crosses the edges of the window.
+/// The notes about a ledger: that its parts add up to the total, what was counted as 0 or twice,
+/// how attempts ended, and what crosses the edges of the window.
 pub fn lines(ledger: &Ledger) -> Vec<String> {
     let further = [counts_line(ledger), ends_line(ledger)].into_iter().flatten();
     iter::once(closing_line(ledger)).chain(further).chain([edges::of_ledger(ledger)]).collect()
 }
 
-/// The line that shows that the ledger closes: its parts and their total. If the amounts are
-/// unknown, the reason.
+/// The line that shows that the parts of the ledger add up to the total. If the amounts are
+/// unknown, the line has the reason.
 pub(super) fn closing_line(ledger: &Ledger) -> String {
     if !ledger.is_known {
         return unknown(ledger);
@@ -33,7 +33,8 @@ pub(super) fn closing_line(ledger: &Ledger) -> String {
     )
 }
 
-/// The line about what was counted as 0, twice, or by the CPU time of a log; `None` for `slots`.
+/// The line about what was counted as 0, twice, or with the CPU time that a log records; `None` for
+/// `slots`.
 fn counts_line(ledger: &Ledger) -> Option<String> {
     let requested = || {
         format!(

@@ -1,6 +1,7 @@
 //! The answer of `account`: a ledger as table, JSON and bars.
 //!
-//! In: a ledger. Out: its rows, the line that shows that it closes, and what was counted as 0.
+//! In: a ledger. Out: its rows, the line that shows that the parts add up to the total, and what
+//! was counted as 0.
 
 mod answer;
 mod charts;
@@ -31,7 +32,7 @@ pub(crate) use step::STEP;
 pub(crate) use tables::keyed;
 pub use tables::table_of;
 
-/// The shares that a ledger gives.
+/// The shares in a ledger.
 pub const SHARES: [Share; 2] = [
     share(
         "share",

@@ -1,4 +1,4 @@
-//! What is added up by `account`, and how it is split.
+//! The plan of `account`: the resource that is added up, and how it is split.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ pub struct CpuChoice {
 }
 
 impl CpuChoice {
-    /// A study with these definitions; without a chosen `--cpu`, with the default of the lake.
+    /// A study with these definitions. If no `--cpu` was chosen, it has the default of the lake.
     pub(crate) fn asked(self, lake: &Lake) -> Asked {
         let cpu = self.cpu.unwrap_or_else(|| Defaults::of(lake).cpu);
         Asked { meter: Meter::Cpu(cpu), classes: self.classes, ..Asked::default() }
@@ -97,7 +97,7 @@ impl Plan for AccountPlan {
 }
 
 impl AccountPlan {
-    /// What the plan asks of a lake.
+    /// The request of the plan to a lake.
     ///
     /// # Errors
     /// A definition of another resource was chosen, a group is named twice, or the lake does not
@@ -110,13 +110,13 @@ impl AccountPlan {
         Ok(Asked { meter, classes, groups, ..Asked::default() })
     }
 
-    /// What the outcomes are split by.
+    /// The groups by which the outcomes are split.
     pub fn groups(&self) -> Vec<GroupBy> {
         let is_missing = self.by_reason && !self.group_by.contains(&GroupBy::Reason);
         self.group_by.iter().copied().chain(is_missing.then_some(GroupBy::Reason)).collect()
     }
 
-    /// Refuses the definition of another resource.
+    /// Refuses a definition that belongs to another resource.
     fn check_resource(&self) -> Result<(), Usage> {
         let refused = |option: &str| {
             let name = self.resource.name();
@@ -135,7 +135,7 @@ impl AccountPlan {
         }
     }
 
-    /// The definition that was chosen, or else the default of the lake.
+    /// The chosen definition, or the default of the lake.
     ///
     /// # Errors
     /// The lake does not record the memory that jobs used.
@@ -167,7 +167,7 @@ fn repeated(groups: &[GroupBy]) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// The CPU definition of an analysis made each other resource an error.
+    /// The CPU definition of an analysis once caused an error for every other resource.
     #[test]
     fn the_definition_of_cpu_time_is_for_cpu_alone() {
         for (resource, cpu) in [

@@ -42,9 +42,9 @@ pub fn answer<'a>(
     }
 }
 
-/// The bars of outcomes, and those that show something else.
+/// The bars of outcomes, and the further bars that differ from them.
 fn charts(plan: &AccountPlan, ledger: &Ledger) -> Vec<(String, Chart)> {
-    // `account-gpu-slots`, `account-memory-requested`.
+    // Names such as `account-gpu-slots` and `account-memory-requested`.
     let kind = kind_of(ledger.meter).name;
     let name = format!("{}-{}", kind.trim_end_matches("-gpu"), ledger.meter);
     let further = details::charts(ledger);
@@ -84,7 +84,7 @@ pub(crate) fn found(ledger: &Ledger, table: &RecordBatch) -> AccountAnswer {
     }
 }
 
-/// Why no outcome is known, if so: `job_events` has none of the jobs that used something.
+/// The reason if no outcome is known: no job that used something is in `job_events`.
 fn outcomes_unknown(ledger: &Ledger) -> Option<String> {
     let is_unknown = ledger.rows.iter().all(|row| row.jobs.unwrap_or(0) == 0);
     (0.0 < ledger.total && is_unknown).then(|| {
@@ -102,7 +102,7 @@ pub(super) fn unknown(ledger: &Ledger) -> String {
     unknown_of(ledger.meter, ledger.attempts)
 }
 
-/// Why nothing can be added up: the trace does not record the resource.
+/// The reason why nothing can be added up: the trace does not record the resource.
 pub(crate) fn unknown_of(meter: Meter, attempts: u64) -> String {
     let (noun, what) = match meter.resource() {
         Resource::Cpu => ("CPU time", "CPUs or processors"),
@@ -116,7 +116,7 @@ pub(crate) fn unknown_of(meter: Meter, attempts: u64) -> String {
     )
 }
 
-/// Why there is nothing to see, if so: the amounts are unknown, or nothing was used.
+/// The reason if there is nothing to show: the amounts are unknown, or nothing was used.
 fn nothing(ledger: &Ledger) -> Option<String> {
     if !ledger.is_known {
         return Some(unknown(ledger));

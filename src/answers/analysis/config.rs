@@ -137,8 +137,8 @@ impl Config {
             .map_err(|wrong| Usage(format!("[{DEFINITIONS}]: {wrong}")))
     }
 
-    /// The options of `ingest`. Those of the command line (`given`) replace those of the file, and
-    /// are also stored in `[trace]`.
+    /// The options of `ingest`. Options of the command line (`given`) replace those of the file,
+    /// and are stored in `[trace]`.
     ///
     /// # Errors
     /// An option has a value that it does not take.
@@ -170,7 +170,7 @@ impl Config {
         self.sections.entry(section).or_default().insert(option.to_owned(), setting);
     }
 
-    /// The section of a study, so that the study can fill in its open options.
+    /// The section of a study, so that the study can fill in the options that have no value yet.
     pub(super) fn section_mut(&mut self, study: &'static str) -> &mut Section {
         self.sections.entry(study).or_default()
     }
@@ -193,7 +193,7 @@ impl Config {
         Ok(())
     }
 
-    /// Sets every open option to the default of its plan.
+    /// Sets every option that has no value yet to the default of its plan.
     pub fn fill_in(&mut self) {
         for part in parts::sections() {
             for (name, setting) in (part.reader.usual)() {
@@ -242,7 +242,7 @@ impl Config {
         text
     }
 
-    /// The same as JSON, for results.
+    /// The same settings as JSON, for results.
     pub fn json(&self) -> Json {
         let value = |setting: &Setting| match setting {
             Setting::Flag(is_set) => json!(is_set),
@@ -263,7 +263,7 @@ impl Config {
     }
 }
 
-/// What is wrong with a section, in words.
+/// A mistake in a section, in words.
 fn said_of(part: Part, wrong: &Wrong) -> String {
     if wrong.is_unknown { format!("[{}] has {wrong}", part.name) } else { wrong.to_string() }
 }

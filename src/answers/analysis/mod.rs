@@ -29,19 +29,19 @@ pub mod usual;
 
 pub use self::config::{Config, ConfigError};
 
-/// The section of the trace and of the folders.
+/// The name of the section with the trace and the folders.
 const TRACE: &str = "trace";
 
-/// The section of the definitions that several studies share.
+/// The name of the section with the definitions that several studies share.
 pub const DEFINITIONS: &str = "definitions";
 
-/// The first words of the file that an analysis writes.
+/// The first words of the file that `analyze` writes.
 pub const FIRST_WORDS: &str = "# As run by";
 
 /// Options of `[trace]` that are not options of `ingest`.
 const PATHS: [&str; 3] = ["folder", "lake", "out"];
 
-/// The options of `[trace]` that are those of `ingest`.
+/// The options of `[trace]` that are also options of `ingest`.
 fn without_paths(section: &Section) -> Section {
     let mut section = section.clone();
     section.retain(|name, _| !PATHS.contains(&name.as_str()));

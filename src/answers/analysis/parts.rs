@@ -12,12 +12,12 @@ use crate::lake::plan::MaxRejects;
 /// The options of `[definitions]`.
 pub(super) const SHARED: [&str; 4] = study::DEFINITIONS;
 
-/// A section.
+/// A section of the file.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     /// Its name.
     pub name: &'static str,
-    /// How it is read.
+    /// The parser and the defaults.
     pub reader: Reader,
 }
 
@@ -53,7 +53,7 @@ fn check_definitions(section: &Section) -> Result<(), Wrong> {
 
 fn check_trace(section: &Section) -> Result<(), Wrong> {
     let choice: IngestChoice = words::read(&without_paths(section)).map_err(|wrong| {
-        // The folders are options of the section and not of `ingest`.
+        // The folders are options of this section, but not of `ingest`.
         let problem = wrong.problem.replacen("(known: ", "(known: folder, lake, out, ", 1);
         Wrong { problem, ..wrong }
     })?;
@@ -91,8 +91,8 @@ mod tests {
     use crate::answers::study::Plan;
     use crate::answers::sweep::plan::SweepPlan;
 
-    /// Checks that a command without flags has the same plan as an empty section, and that a
-    /// written plan is read as the same plan.
+    /// Checks two things: a command without flags has the same plan as an empty section, and a plan
+    /// that is written and read again is the same.
     fn check<P: Plan + Args + Debug + PartialEq>(name: &str) {
         let flags = |words: &[&str]| {
             let command = P::augment_args(Command::new("jobfate"));
@@ -133,7 +133,7 @@ mod tests {
         let plan: ReplayPlan = words::read(&section).unwrap();
         let again: ReplayPlan = words::read(&words::write(&plan)).unwrap();
         assert_eq!(again, plan);
-        // Other formats of serde can store a plan as well.
+        // Other serde formats can store a plan, too.
         let json = serde_json::to_string(&plan).unwrap();
         assert_eq!(serde_json::from_str::<ReplayPlan>(&json).unwrap(), plan);
         let parts: IngestChoice =

@@ -1,5 +1,5 @@
-//! The defaults of an analysis: those of the kind of trace, which every command shares, and those
-//! that apply only within an analysis (all rules, a replay of a few minutes).
+//! The defaults of an analysis. Some follow from the kind of trace, and every command shares them.
+//! Others apply only within an analysis (all rules, a replay of a few minutes).
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::facts::window::Windows;
 use crate::lake::Lake;
 use crate::schema::Source;
 
-/// Fills in every option that the file leaves open.
+/// Sets every option that the file does not set.
 pub fn settle(config: &mut Config, lake: &Lake) {
     let (usual, windows) = (Defaults::of(lake), Windows::of(lake));
     config.default_to(DEFINITIONS, "cpu", usual.cpu.to_string().as_str().into());
@@ -24,8 +24,8 @@ pub fn settle(config: &mut Config, lake: &Lake) {
     config.fill_in();
 }
 
-/// The values of the options whose default follows from the kind of trace, one line each, even
-/// if the user chose them.
+/// The options whose default follows from the kind of trace, with their values, one line each.
+/// Values that the user chose are included.
 pub fn table(config: &Config, source: Source) -> String {
     let with = |option| {
         let with = list::steps().filter(|(_, step)| step.shares.contains(&option));

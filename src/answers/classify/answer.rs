@@ -1,4 +1,4 @@
-//! What became of jobs or tasks, as it is stored and read back, and its sentence.
+//! The outcomes of jobs or tasks as they are stored and read back, and their sentence.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,22 +22,22 @@ pub struct ClassifyAnswer {
     pub total: u64,
     /// Every exact event sequence, the most frequent first.
     pub sequences: Vec<OutcomeRow>,
-    /// What crosses the edges of the window.
+    /// The jobs, tasks or attempts that cross the edges of the window.
     pub censoring: Censoring,
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// Counts by outcome and reason; `None` if they were not asked for.
+    /// Counts by outcome and reason; `None` if the user did not request them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasons: Option<Vec<ReasonRow>>,
-    /// Tasks whose last event is FINISH, by the outcome of their job; `None` unless tasks are counted in
-    /// an analysis.
+    /// Tasks whose last event is FINISH, by the outcome of their job. `None` unless an analysis
+    /// counts tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_of: Option<Named<u64>>,
 }
 
 impl ClassifyAnswer {
-    /// The answer about a count of `jobs` or `tasks`.
+    /// The answer about a count; `of` is `jobs` or `tasks`.
     pub(crate) fn of(outcome: &Classification, of: &'static str) -> Self {
         let censoring = Censoring {
             of,
@@ -62,13 +62,13 @@ impl ClassifyAnswer {
         finished.map(|row| row.count).sum()
     }
 
-    /// Whether the paths, by the last event, have other counts than the rows.
+    /// Whether the chart of paths, which counts by the last event, differs from the rows.
     pub(crate) fn is_counted_in_two_ways(&self) -> bool {
         let is_by_sequence = self.rows.iter().any(|row| row.sequence.is_some());
         is_by_sequence && differing(&self.rows, &self.sequences).next().is_some()
     }
 
-    /// An outcome in the words of a sentence; `other` with what it consists of.
+    /// An outcome in the words of a sentence. For `other`, the words say what it consists of.
     pub(crate) fn words(&self, outcome: &str) -> String {
         let parts = || other::parts(&self.sequences).into_iter().filter(|part| SAID < part.share);
         match outcome {
@@ -90,8 +90,8 @@ impl ClassifyAnswer {
         }
     }
 
-    /// The counts by the last event, the largest first; `None` if they are by the exact sequence, unless
-    /// many have the outcome `other`, which says little.
+    /// The counts by the last event, the largest first. `None` if the rows count by exact sequence
+    /// and few have the outcome `other`, which says little; also `None` without sequences.
     pub(crate) fn by_last_event(&self) -> Option<Vec<Ending>> {
         let others = self.rows.iter().filter(|row| row.outcome == "other");
         let share: f64 = others.map(|row| row.share).sum();
@@ -128,7 +128,8 @@ impl ClassifyAnswer {
         all
     }
 
-    /// The sentence with the share of each outcome that occurs; by the last event if that says more.
+    /// The sentence with the share of each outcome that occurs. It counts by the last event if that
+    /// says more.
     pub(crate) fn sentence(&self, ends: Ends) -> String {
         let total = self.total;
         let of = self.censoring.of.trim_end_matches('s');
@@ -153,7 +154,7 @@ impl ClassifyAnswer {
     }
 }
 
-/// The jobs or tasks with one outcome by their last event.
+/// The jobs or tasks with one outcome, counted by their last event.
 pub(crate) struct Ending {
     pub outcome: &'static str,
     pub count: u64,
@@ -164,13 +165,14 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// `52.8 % finished`.
+    /// The share and the outcome, such as `52.8 % finished`.
     pub(crate) fn said(&self) -> String {
         format!("{} {}", percent(self.share), self.words)
     }
 }
 
-/// The outcomes that have another count by the last event than by the rows: outcome, and both counts.
+/// The outcomes, except `other`, whose count by the last event differs from the count in the rows:
+/// the outcome and both counts.
 pub(super) fn differing<'a>(
     rows: &'a [OutcomeRow],
     sequences: &'a [OutcomeRow],
@@ -181,11 +183,11 @@ pub(super) fn differing<'a>(
     both.filter(|(_, here, there)| here != there)
 }
 
-/// A sentence names at most this many parts of `other`, each with more than this share.
+/// A sentence names at most this many parts of `other`, each with a share above `SAID`.
 const PARTS_SAID: usize = 3;
 const SAID: f64 = 0.0005;
 
-/// From this share of `other` on, a sentence begins with the last events.
+/// If `other` has at least this share, a sentence begins with the last events.
 const MANY: f64 = 0.01;
 
 #[cfg(test)]

@@ -10,11 +10,12 @@ use crate::digits::grouped;
 use crate::lake::TableEntry;
 use crate::studies::outcomes::{Classes, Classification, OutcomeRow};
 
-/// From this part of all on, a bar says how many ended before the start, or after several attempts.
+/// The smallest share of all for which a bar says how many ended before the start, or after several
+/// attempts.
 const SAID: f64 = 0.001;
 
-/// How many of an outcome by the last event did not start, or had several attempts, in words; empty if
-/// these are few.
+/// How many jobs or tasks with this outcome (by the last event) did not start, or had several
+/// attempts, in words. Empty if there are only a few.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 jobs or tasks")]
 fn courses(answer: &ClassifyAnswer, outcome: &str) -> String {
     if matches!(outcome, "pending" | "running") {
@@ -37,8 +38,8 @@ fn courses(answer: &ClassifyAnswer, outcome: &str) -> String {
     }
 }
 
-/// A sentence about those that were killed before they started; empty if these are few, or if the bars
-/// count them apart.
+/// A sentence about jobs or tasks that were killed before they started. Empty if there are only a
+/// few, or if they have a separate bar.
 fn killed_early(rows: &[OutcomeRow], sequences: &[OutcomeRow]) -> String {
     let killed = rows.iter().filter(|row| row.outcome == "killed" && row.sequence.is_none());
     let killed: u64 = killed.map(|row| row.count).sum();
@@ -50,12 +51,12 @@ fn killed_early(rows: &[OutcomeRow], sequences: &[OutcomeRow]) -> String {
     })
 }
 
-/// The bars by the last event; `None` if bars by the exact sequence have the same counts.
+/// The bars by the last event; `None` if the bars by exact sequence have the same counts.
 fn bars_by_last_event(answer: &ClassifyAnswer) -> Option<Vec<Bar>> {
     if !answer.is_counted_in_two_ways() {
         return None;
     }
-    // In the order of other charts of outcomes.
+    // The order is that of other charts of outcomes.
     let mut endings = answer.endings();
     let place = |ending: &Ending| {
         Classes::Terminal.outcomes().iter().position(|known| *known == ending.outcome)
@@ -69,7 +70,7 @@ fn bars_by_last_event(answer: &ClassifyAnswer) -> Option<Vec<Bar>> {
     Some(all.collect())
 }
 
-/// The bars of an outcome: one, or one for each large part of `other`.
+/// The bars of an outcome: one bar, or one bar for each large part of `other`.
 fn bars_of(outcome: &Classification, row: &OutcomeRow) -> Vec<Bar> {
     if row.outcome == "other" && 0 < row.count {
         let parts = other::main_parts(&outcome.sequences).into_iter();
@@ -138,15 +139,15 @@ mod tests {
         assert_eq!(killed_early(&[row(Some("015"), "killed", 49)], &sequences), "");
     }
 
-    /// Whether a bar is that of an outcome.
+    /// Whether a bar shows this outcome.
     fn label_is(label: &str, outcome: &str) -> bool {
         let words = label.strip_prefix("still ").unwrap_or(label);
         words.starts_with(if outcome == "pending" { "waiting" } else { outcome })
     }
 
     proptest! {
-        /// Every job is in one bar, and the bar of an outcome counts the jobs with that outcome under
-        /// `--classes terminal`.
+        /// Every job is in one bar. The bar of an outcome counts the jobs that have this outcome
+        /// under `--classes terminal`.
         #[test]
         #[expect(clippy::cast_precision_loss, reason = "a few jobs")]
         fn bars_count_by_the_last_event(

@@ -29,7 +29,7 @@ pub fn classification(
     engine: Option<&SqlEngine>,
 ) -> Result<Classification> {
     lake.require(by.table())?;
-    // Polars runs bucket by bucket below, so that not all tasks are in memory at once.
+    // Polars runs bucket by bucket below, so that memory never contains all tasks.
     if let Some(spark @ SqlEngine::Spark(_)) = engine {
         let settings = Settings { windows, thresholds: Vec::new() };
         let facts = spark.facts(lake, &[by.query()], &settings)?;
@@ -44,7 +44,7 @@ pub fn classification(
     Ok(counted?.finish(classes))
 }
 
-/// The counts of all buckets, from those of each.
+/// The counts of all buckets together, from the counts of each.
 fn of_buckets(
     lake: &Lake,
     by: By,
@@ -78,7 +78,7 @@ pub(super) fn count_tasks(lake: &Lake, windows: Windows, classes: Classes) -> Re
     of_buckets(lake, By::Task, |number| tasks_of(&Bucket::of(lake, number, windows), classes))
 }
 
-/// Counts the tasks of a bucket, and those that finished by the outcome of their job.
+/// Counts the tasks of a bucket. Finished tasks are also counted by the outcome of their job.
 pub(crate) fn tasks_of(bucket: &Bucket<'_>, classes: Classes) -> Result<Counter, FactError> {
     let (mut counter, window) = (Counter::default(), By::Task.window(bucket.windows));
     let jobs = bucket.jobs()?;

@@ -1,25 +1,26 @@
-//! What the outcome `other` of a classification by exact sequence consists of, in words.
+//! Describes in words what the outcome `other` consists of, if jobs are classified by exact
+//! sequence.
 //!
 //! In: event sequences with their counts. Out: the groups of `other`, the largest first; their
-//! counts add up to those of `other`. A group is named by what a reader would call it: killed
+//! counts add up to the count of `other`. Groups have the names that a reader would use: killed
 //! before the start, several attempts, evicted.
 
 use crate::answers::flow::Way;
 use crate::answers::sentences::percent;
 use crate::studies::outcomes::{Classes, OutcomeRow};
 
-/// A group of jobs or tasks, such as some of those with the outcome `other`.
+/// A group of jobs or tasks, such as a part of those with the outcome `other`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
-    /// What they have in common.
+    /// The words for what the jobs or tasks of the group have in common.
     pub words: &'static str,
-    /// How many they are.
+    /// The number of jobs or tasks.
     pub count: u64,
     /// Their share of all jobs or tasks.
     pub share: f64,
 }
 
-/// Killed while they waited, as a user does who cancels a job in the queue.
+/// Killed while waiting, as happens when a user cancels a job in the queue.
 pub(crate) const NEVER_STARTED: &str = "killed before the start";
 
 /// The words for a sequence with the outcome `other`.
@@ -37,15 +38,15 @@ fn words(way: Way) -> &'static str {
     }
 }
 
-/// The same for the text of a sequence.
+/// Like `words`, for a sequence as text.
 pub(super) fn words_of(sequence: &str) -> &'static str {
     words(Way::of(sequence))
 }
 
-/// The share of `other` from which on the outcomes by exact sequence say nothing.
+/// If `other` has at least this share, outcomes by exact sequence say nothing.
 const NEARLY_ALL: f64 = 0.9;
 
-/// The warning that nearly all of some jobs or tasks, `of`, are `other` by their exact sequence.
+/// The warning that nearly all jobs or tasks (`of` is the noun) are `other` by exact sequence.
 pub fn nearly_all(rows: &[OutcomeRow], classes: Classes, of: &str) -> Option<String> {
     let others = rows.iter().filter(|row| row.outcome == "other");
     let share: f64 = others.map(|row| row.share).sum();
@@ -58,7 +59,7 @@ pub fn nearly_all(rows: &[OutcomeRow], classes: Classes, of: &str) -> Option<Str
     })
 }
 
-/// Whether a job or task with this sequence still waits for its first attempt.
+/// Whether a job or task with this sequence is still waiting for its first attempt.
 pub(crate) fn waits_first(sequence: &str) -> bool {
     words_of(sequence) == WAITS_FIRST
 }
@@ -66,12 +67,12 @@ pub(crate) fn waits_first(sequence: &str) -> bool {
 /// Submitted, and neither scheduled nor ended.
 const WAITS_FIRST: &str = "waiting for the first attempt";
 
-/// The jobs or tasks without an attempt, by what became of them, the largest group first.
+/// The jobs or tasks without an attempt, grouped by what became of them, the largest group first.
 pub(crate) fn without_attempt(sequences: &[OutcomeRow]) -> Vec<Part> {
     grouped(sequences.iter().filter(|row| way(row).attempts() == 0))
 }
 
-/// The groups of the sequences that are `other`, the largest first.
+/// The groups of the outcome `other`, the largest first.
 pub(crate) fn parts(sequences: &[OutcomeRow]) -> Vec<Part> {
     let is_named = |row: &OutcomeRow| row.sequence.as_deref().is_some_and(Classes::is_named);
     grouped(sequences.iter().filter(|row| !is_named(row)))
@@ -81,7 +82,7 @@ fn way(row: &OutcomeRow) -> Way {
     Way::of(row.sequence.as_deref().unwrap_or_default())
 }
 
-/// Sequences by what they have in common, the largest group first.
+/// Groups sequences by what they have in common, the largest group first.
 fn grouped<'a>(sequences: impl Iterator<Item = &'a OutcomeRow>) -> Vec<Part> {
     let mut all: Vec<Part> = Vec::new();
     for row in sequences {
@@ -98,7 +99,7 @@ fn grouped<'a>(sequences: impl Iterator<Item = &'a OutcomeRow>) -> Vec<Part> {
     all
 }
 
-/// The largest groups, and the rest as one group.
+/// The largest groups; the rest is one group.
 pub(crate) fn main_parts(sequences: &[OutcomeRow]) -> Vec<Part> {
     let mut all = parts(sequences);
     if MAIN < all.len() {

@@ -1,4 +1,4 @@
-//! What is counted, how, and in which windows.
+//! The plan of `classify`: what is counted, how, and in which windows.
 
 use serde::{Deserialize, Serialize};
 
@@ -83,7 +83,7 @@ impl By {
         Window { windows, end_us }
     }
 
-    /// The kind of its result.
+    /// The kind of result.
     pub const fn kind(self) -> &'static Kind<'static> {
         match self {
             Self::Job => &KINDS[0],
@@ -100,7 +100,7 @@ impl By {
     }
 }
 
-/// What was counted, how, and in which windows.
+/// The choice of what is counted, how it is counted, and in which windows.
 #[derive(Clone, Copy)]
 pub struct Choice {
     pub plan: ClassifyPlan,
@@ -110,12 +110,13 @@ pub struct Choice {
 impl Choice {
     /// Reports what crosses the start or the end of the window.
     ///
-    /// The end of the window never changes an outcome, because it is never before the last event;
-    /// it only closes what is still open.
+    /// The end of the window never changes an outcome, because it is never before the last event.
+    /// It only closes jobs or tasks that are still open.
     pub fn edges(self, outcome: &Classification) -> String {
         let end_us = self.plan.by.window(self.windows).end_us;
         let is = |count: u64| if count == 1 { "is" } else { "are" };
-        // The job of a task may have ended in a part that is not loaded, and the task with it.
+        // The job of a task may have ended in a part that is not loaded. The task then ended with
+        // it.
         let left = |count: u64| match (self.plan.by, count) {
             (By::Job, count) => format!("{} open", is(count)),
             (By::Task, 1) => "without an end in the loaded parts is open".to_owned(),

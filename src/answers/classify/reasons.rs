@@ -50,7 +50,7 @@ pub fn reasons(lake: &Lake, by: By, classes: Classes) -> Result<Vec<ReasonRow>> 
     Ok(reason_rows(all, classes))
 }
 
-/// Counts by the position of the outcome, by what `other` is, and by reason.
+/// Counts by three keys: the position of the outcome, the group of `other`, and the reason.
 type ReasonCounts = BTreeMap<(usize, Option<&'static str>, Option<String>), u64>;
 
 /// The counts of one bucket.
@@ -96,14 +96,14 @@ pub fn table_of_reasons(rows: &[ReasonRow]) -> RecordBatch {
 /// The most bars in a chart of reasons.
 const REASONS_MAX: usize = 24;
 
-/// The smallest count among the most common reasons.
+/// The smallest count that is drawn: that of the last of the most common reasons.
 fn least_drawn(rows: &[ReasonRow]) -> u64 {
     let mut counts: Vec<u64> = rows.iter().map(|row| row.count).collect();
     counts.sort_unstable_by(|one, other| other.cmp(one));
     counts.get(REASONS_MAX - 1).copied().unwrap_or(0)
 }
 
-/// Adds the counts by reason to an answer, and a chart of the most common.
+/// Adds the counts by reason to an answer, and a chart of the most common reasons.
 pub fn add_reasons(answer: &mut Answer<'_>, rows: &[ReasonRow], by: By) {
     if let Some(whole) = answer.json.as_object_mut() {
         whole.insert("reasons".to_owned(), json!(rows));

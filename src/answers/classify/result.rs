@@ -47,7 +47,8 @@ fn flow(outcome: &Classification, choice: Choice) -> Chart {
     Chart::Flow(flow::chart(&outcome.sequences, plural, &format!("{other}{edges}")))
 }
 
-/// Why the chart of paths and the table have different counts, with both; empty if all are the same.
+/// The reason why the chart of paths and the table have different counts, with both counts; empty
+/// if all counts are the same.
 fn two_counts(outcome: &Classification, plural: &str) -> String {
     let both = differing(&outcome.rows, &outcome.sequences).map(|(outcome, here, there)| {
         format!("{outcome} {} here and {} there", grouped(here), grouped(there))

@@ -35,7 +35,7 @@ fn step(work: &Work<'_>) -> Result<Option<Verdict>> {
             }
         };
         let count: u64 = outcome.rows.iter().map(|row| row.count).sum();
-        // If each job is one task, the reasons of tasks say nothing more.
+        // If each job has one task, the reasons of tasks add nothing.
         let by_reason =
             work.lake.has_column(by.table(), END_REASON) && job_count.replace(count) != Some(count);
         let reasons = by_reason.then(|| reasons(work.lake, by, classes)).transpose()?;

@@ -5,7 +5,7 @@ use arrow::record_batch::RecordBatch;
 use crate::results::frame::Frame;
 use crate::studies::outcomes::OutcomeRow;
 
-/// The table of outcomes; an outcome with many sequences has no value in `sequence`.
+/// The table of outcomes. `sequence` is empty for an outcome with several sequences.
 pub fn table_of(rows: &[OutcomeRow]) -> RecordBatch {
     Frame::default()
         .maybe_text("sequence", rows.iter().map(|row| row.sequence.as_deref()))

@@ -16,26 +16,26 @@ use crate::studies::samples::What;
 /// The answer of `describe`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DescribeAnswer {
-    /// What is described.
+    /// The described quantity.
     pub what: What,
     /// The unit of the values.
     pub unit: Cow<'static, str>,
-    /// The estimator.
+    /// The name of the quantile estimator.
     pub quantiles: Cow<'static, str>,
-    /// What crosses the edges of the window.
+    /// The jobs, tasks or attempts that cross the edges of the window.
     pub censoring: Censoring,
-    /// A row per outcome, or per point of a curve.
+    /// One row per outcome, or per point of a curve.
     pub rows: TableRows<DescribedRow>,
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// The shares of each outcome at round amounts; none of groups and in older results.
+    /// The shares of each outcome at round amounts. Empty for groups and in older results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ticks: Vec<Tick>,
     /// The waits that ended with an attempt, if all waits are described.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<StartedWaits>,
-    /// Why there is nothing to see.
+    /// The reason if there is nothing to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
@@ -44,41 +44,42 @@ pub struct DescribeAnswer {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct DescribedRow {
-    /// Whether the row is of all groups together; `None` without groups.
+    /// Whether the row is for all groups together; `None` without groups.
     pub is_total: Option<bool>,
     /// The outcome of the jobs, or `all`.
     pub outcome: String,
-    /// Values.
+    /// Number of values.
     pub count: Option<u64>,
     /// Arithmetic mean.
     pub mean: Option<f64>,
-    /// Smallest.
+    /// Smallest value.
     pub min: Option<f64>,
     /// Median.
     pub median: Option<f64>,
     /// 99 % quantile.
     pub p99: Option<f64>,
-    /// Largest.
+    /// Largest value.
     pub max: Option<f64>,
-    /// The names of the values that may be larger, since some had not ended or began before the window.
+    /// The names of the statistics that are lower bounds, because some values had not ended or
+    /// began before the window.
     pub at_least: Option<String>,
     /// Values that were cut off by the window's end.
     pub censored: Option<u64>,
     /// Waits that ended before any attempt.
     pub ended_waiting: Option<u64>,
-    /// Time since the start, s.
+    /// Time since the start of the job, s.
     pub time_s: Option<f64>,
-    /// Share that lasts longer.
+    /// Share of jobs that last longer.
     pub share: Option<f64>,
-    /// Events of a task so far.
+    /// Number of events of a task so far.
     pub events: Option<u64>,
-    /// Tasks with at least so many.
+    /// Number of tasks with at least as many events.
     pub tasks: Option<u64>,
-    /// The share of them whose job finished.
+    /// Share of these tasks whose job finished.
     pub chance: Option<f64>,
 }
 
-/// The value that one in a hundred reaches. "More than" would be false if many values are equal.
+/// The value that one in a hundred reaches. "More than" would be wrong if many values are equal.
 enum Rarely {
     /// The 99 % quantile: at least one in a hundred is as large, or larger.
     AtLeast(f64),
@@ -93,19 +94,20 @@ impl DescribedRow {
         Some(if is_largest { Rarely::Longest(p99) } else { Rarely::AtLeast(p99) })
     }
 
-    /// Whether a value of it may be larger.
+    /// Whether a statistic, such as `median`, is a lower bound.
     fn is_lower_bound(&self, value: &str) -> bool {
         let mut names = self.at_least.iter().flat_map(|names| names.split(','));
         names.any(|name| name == value)
     }
 
-    /// Whether the median may be larger because some values had not ended or began before the window.
+    /// Whether the median is a lower bound, because some values had not ended or began before the
+    /// window.
     fn median_may_grow(&self) -> bool {
         self.is_lower_bound("median")
     }
 
-    /// What half of the values are, with the median in words: `at most 5 s`, or `5 s or more` if it
-    /// may be larger.
+    /// Describes half of the values, with the median in words: `at most 5 s`, or `5 s or more` if
+    /// the median may be larger.
     fn half(&self, median: &str) -> String {
         if self.median_may_grow() {
             format!("{median} or more")
@@ -128,7 +130,7 @@ impl DescribedRow {
         self.outcome == "all" && self.is_total != Some(false)
     }
 
-    /// Its count; `None` if it is 0 or missing.
+    /// The number of values; `None` if it is 0 or missing.
     pub(crate) fn known(&self) -> Option<u64> {
         self.count.filter(|count| 0 < *count)
     }
@@ -145,12 +147,12 @@ fn open(row: &DescribedRow, what: &str) -> String {
 /// `at least ` if some values may be larger.
 fn at_least(row: &DescribedRow) -> &'static str {
     let is_open = row.censored.is_some_and(|open| 0 < open);
-    // The mean is one, if any value is.
+    // The mean is a lower bound if any value is.
     if is_open || row.is_lower_bound("mean") { "at least " } else { "" }
 }
 
-/// `. Of these, 568,531 were started; 39,701 ended before any attempt and 8,429 still wait, and count
-/// with the time until then`; empty if all were started.
+/// How waits ended: `. Of these, 568,531 were started; 39,701 ended before any attempt and 8,429
+/// still wait, and count with the time until then`. Empty if all tasks were started.
 fn ends_of_waits(row: &DescribedRow) -> String {
     let [ended, waiting] = [row.ended_waiting, row.censored].map(|count| count.unwrap_or(0));
     let Some(started) = row.count.and_then(|all| all.checked_sub(ended + waiting)) else {
@@ -171,7 +173,7 @@ fn ends_of_waits(row: &DescribedRow) -> String {
     )
 }
 
-/// Seconds with three digits where pages leave them in seconds; pages write longer times in larger
+/// Seconds with three digits if pages show them in seconds; pages show longer times in larger
 /// units.
 fn seconds(amount: f64) -> String {
     if amount.abs() < 120.0 { three_digits(amount) } else { six_digits(amount) }
@@ -185,16 +187,16 @@ impl DescribeAnswer {
         Some((row, all))
     }
 
-    /// The median, the 99 % quantile (of fewer than 100 jobs the maximum) and the mean of job
-    /// durations.
+    /// The median, the 99 % quantile and the mean of job durations. With fewer than 100 jobs, the
+    /// maximum replaces the 99 % quantile.
     pub(crate) fn durations(&self) -> Option<String> {
         let all = self.rows.iter().find(DescribedRow::is_of_all)?;
         let count = all.count?;
-        // One in a hundred of fewer than 100 jobs is not a whole job.
+        // With fewer than 100 jobs, one in a hundred is less than one job.
         let longest = match all.rarely()? {
             _ if count < 100 => format!("the longest {} s", seconds(all.max?)),
             Rarely::Longest(most) => {
-                // Jobs that are cut by the window's end last equally long too.
+                // Jobs that the end of the window cuts off may also have equal durations.
                 let is_limit = LIMIT_FROM <= count && all.censored.unwrap_or(0) == 0;
                 let limit = if is_limit { ", which looks like a limit" } else { "" };
                 let most = seconds(most);
@@ -213,8 +215,9 @@ impl DescribeAnswer {
         ))
     }
 
-    /// `83.8 % of the 1,016 failed jobs took at most a second`, for outcomes of jobs that did not finish
-    /// and of which many did; `None` for none.
+    /// `83.8 % of the 1,016 failed jobs took at most a second`, for failed, killed and evicted
+    /// jobs. An outcome counts only if it has enough jobs and enough of them were so short; `None`
+    /// if there is none.
     pub(crate) fn brief(&self) -> Option<String> {
         let row = |outcome: &str| self.rows.iter().find(|row| row.outcome == outcome);
         let is_lost = |outcome: &str| ["failed", "killed", "evicted"].contains(&outcome);
@@ -229,7 +232,8 @@ impl DescribeAnswer {
         (self.what == What::JobDurations && !said.is_empty()).then(|| said.join(", "))
     }
 
-    /// The sentence for counts: tasks of each job, events and attempts of each task.
+    /// The sentence about counts: tasks of each job, events of each task, and attempts of each
+    /// task.
     pub(crate) fn counts(&self) -> Option<String> {
         let (row, all) = self.whole()?;
         let unit = self.unit.trim_end_matches('s');
@@ -255,7 +259,7 @@ impl DescribeAnswer {
             _ => String::new(),
         };
         let (least, most) = (at_least(&row), six_digits(max));
-        // Of whole numbers, far more than half may be at most the median.
+        // With whole numbers, far more than half of the values may be at most the median.
         let to_median = self.at_or_below(median).filter(|_| !row.median_may_grow());
         let said = parts.unwrap_or_else(|| match to_median {
             Some(share) => format!("{} of {all} have at most {}", percent(share), of(median)),
@@ -273,7 +277,7 @@ impl DescribeAnswer {
         own.share_at_or_below
     }
 
-    /// `8.4 % have no attempt, 78.1 % one, 13.5 % several`, if half or more have at most one.
+    /// `8.4 % have no attempt, 78.1 % one, 13.5 % several`; `None` if the median is above 1.
     fn none_one_several(&self, row: &DescribedRow, unit: &str) -> Option<String> {
         row.median.filter(|median| *median <= 1.0)?;
         let (none, to_one) = self.at_or_below(0.0).zip(self.at_or_below(1.0))?;
@@ -286,7 +290,8 @@ impl DescribeAnswer {
         Some(said.collect::<Vec<String>>().join(", "))
     }
 
-    /// The waits that ended with an attempt, and how many ended without one.
+    /// The sentence about waits that ended with an attempt, and the number of waits that ended
+    /// without one.
     fn waits_of_started(&self, row: &DescribedRow) -> Option<String> {
         let own = self.started.as_ref()?;
         let started = DescribedRow { p99: own.p99, max: own.max, ..DescribedRow::default() };
@@ -356,7 +361,7 @@ impl DescribeAnswer {
         let points = points.filter_map(|row| Some((row.time_s?, row.share?)));
         let points: Vec<(f64, f64)> = points.collect();
         let end_s = points.last()?.0;
-        // A step holds its share until the next one.
+        // The share stays the same from one step to the next.
         let share_at = |time_s: f64| {
             let before = points.iter().take_while(|point| point.0 <= time_s);
             before.last().map_or(1.0, |point| point.1)
@@ -377,13 +382,14 @@ impl DescribeAnswer {
         (!last.is_empty()).then(said)
     }
 
-    /// Whether a survival curve is one minus the distribution of durations: nothing is censored.
+    /// Whether a survival curve is exactly one minus the distribution of durations, because nothing
+    /// is censored.
     pub(crate) fn repeats_durations(&self) -> bool {
         self.what == What::JobSurvival && self.censoring.censored == Some(0)
     }
 
-    /// The chance to finish of all tasks, and of those with many events, while that is the chance
-    /// of enough tasks. `None` for groups.
+    /// The chance to finish of all tasks, and of tasks with many events if there are enough such
+    /// tasks. `None` for groups.
     pub(crate) fn chances(&self) -> Option<String> {
         let points = self.rows.iter();
         let points = points.filter_map(|row| Some((row.events?, row.tasks?, row.chance?)));
@@ -420,8 +426,8 @@ impl DescribeAnswer {
         ))
     }
 
-    /// Whether all counts differ by at most 1, such as 2 or 3 events, or tasks have at most
-    /// `FEW_EVENTS`: then a sentence has everything. Never true for times, shares and groups.
+    /// Whether a sentence can say everything: all counts differ by at most 1, such as 2 or 3
+    /// events, or no task has more than `FEW_EVENTS`. Never true for times, shares and groups.
     pub(crate) fn has_few_counts(&self) -> bool {
         let rows: Vec<DescribedRow> = self.rows.iter().collect();
         if self.what == What::FinishGivenEvents {
@@ -437,15 +443,15 @@ impl DescribeAnswer {
         is_count && known().next().is_some() && known().all(|row| bound(row.max) - least <= 1.0)
     }
 
-    /// Whether the sentence has all of a result without groups: all values are equal, or counts
-    /// differ by at most 1.
+    /// Whether the sentence says everything about a result without groups: all values are equal, or
+    /// counts differ by at most 1.
     pub(crate) fn needs_no_table(&self) -> bool {
         let is_split = self.rows.iter().any(|row| row.is_total.is_some());
         !is_split && (self.is_constant() || self.has_few_counts())
     }
 
-    /// Whether all values are equal, such as one task in every job, so that the sentence has
-    /// everything. Never true for an answer with groups, which has no sentence about them.
+    /// Whether all values are equal, such as one task in every job, so that the sentence says
+    /// everything. Never true for an answer with groups, because no sentence describes groups.
     fn is_constant(&self) -> bool {
         let rows: Vec<DescribedRow> = self.rows.iter().collect();
         let mut known = rows.iter().filter(|row| row.known().is_some());
@@ -455,27 +461,29 @@ impl DescribeAnswer {
     }
 }
 
-/// The part of the jobs of an outcome from which on it is reported that they took at most a second: they
-/// did not get to work.
+/// If at least this share of the jobs of an outcome took at most a second, a sentence reports it:
+/// these jobs never did any work.
 const BRIEF: f64 = 0.25;
 
-/// The fewest jobs of such an outcome.
+/// The fewest jobs of an outcome for which this is reported.
 const BRIEF_OF: u64 = 30;
 
-/// One in a hundred of this many jobs are ten, which last equally long only if something ends them.
+/// From this many jobs on, one in a hundred is at least ten jobs. Ten jobs have the same duration
+/// only if a limit ends them.
 const LIMIT_FROM: u64 = 1000;
 
-/// With at most so many events of a task (a submit, a start and an end), the chance to finish by
+/// If a task has at most this many events (a submit, a start and an end), the chance to finish by
 /// events says nothing.
 const FEW_EVENTS: u64 = 3;
 
-/// A chance to finish by events is reported if it is at least so many times that of all tasks.
+/// A chance to finish by events is reported if it is at least this many times the chance of all
+/// tasks.
 const HIGHER: f64 = 1.2;
 
-/// Events at which the chance to finish is read.
+/// The numbers of events for which the chance to finish is reported.
 const CHANCES_AT: [u64; 2] = [10, 50];
 
-/// The fewest tasks of which a chance is reported or drawn.
+/// The fewest tasks for which a chance is reported or drawn.
 pub(super) const CHANCE_OF: u64 = 100;
 
 /// The times of [`READ_AT_S`] in words.
@@ -725,8 +733,8 @@ mod tests {
     }
 
     proptest! {
-        /// At least one in a hundred of the values is as large as the sentence says, however many
-        /// are equal; "the longest" is the largest.
+        /// At least one in a hundred values is as large as the sentence says, even if many values
+        /// are equal. "The longest" is the largest value.
         #[test]
         fn one_in_a_hundred_is_as_large_as_it_says(
             values in prop::collection::vec(prop_oneof![0..5_u32, 100..110_u32], 100..700),
@@ -749,7 +757,8 @@ mod tests {
             prop_assert_eq!(is_most, least == most);
         }
 
-        /// Compares with the share of longer lengths, counted directly; nothing is censored.
+        /// Compares the curve with the share of longer durations, counted directly. Nothing is
+        /// censored.
         #[test]
         fn a_curve_is_read_where_it_says(
             lengths in prop::collection::vec(prop_oneof![1..200_u32, 3000..5000_u32, 80_000..100_000_u32], 2..40),

@@ -1,7 +1,7 @@
-//! What an answer has beside its table: shares at round amounts, and the waits that ended with an
-//! attempt.
+//! Parts of an answer that are not in its table: shares at round amounts, and the waits that ended
+//! with an attempt.
 //!
-//! In: the described values. Out: what sentences and pages need and the table does not have. It is
+//! In: the described values. Out: what sentences and pages need in addition to the table. It is
 //! empty in results of older versions.
 
 use serde::{Deserialize, Serialize};
@@ -22,10 +22,10 @@ pub struct Tick {
     pub outcome: String,
     /// The amount, in the unit of the values.
     pub value: f64,
-    /// Of a distribution: the share of values at or below it.
+    /// Share of values at or below this amount, for a distribution.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_at_or_below: Option<f64>,
-    /// Of a survival curve: the share that lasts longer.
+    /// Share of jobs that last longer, for a survival curve.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
 }
@@ -42,13 +42,13 @@ pub struct StartedWaits {
     pub median: Option<f64>,
     /// 99 % quantile.
     pub p99: Option<f64>,
-    /// Longest.
+    /// Longest wait.
     pub max: Option<f64>,
     /// The shortest wait that ended before any attempt; `None` if there is none.
     pub ended_min: Option<f64>,
 }
 
-/// The shares of each outcome at round amounts; none of groups, which may be many.
+/// The shares of each outcome at round amounts. Groups have none, because there may be many.
 pub(super) fn ticks(parts: &[(Part, Counted)], question: Question) -> Vec<Tick> {
     let what = question.what;
     if question.group_by.is_some() {
@@ -68,7 +68,7 @@ fn of_part(outcome: &str, values: &Counted, what: What) -> Vec<Tick> {
         share: (what == What::JobSurvival).then_some(share),
     };
     if what == What::JobSurvival {
-        // Nothing is known of later times than the longest.
+        // Nothing is known about times after the longest duration.
         let longest_s = micros_to_seconds(values.largest().map_or(0, Value::amount));
         let ticks: Vec<f64> = TICKS_S.into_iter().filter(|tick| *tick <= longest_s).collect();
         let shares = survival_at(values, &ticks);
@@ -79,7 +79,8 @@ fn of_part(outcome: &str, values: &Counted, what: What) -> Vec<Tick> {
     ticks.iter().copied().zip(shares).map(of).collect()
 }
 
-/// The waits of all tasks that started, if all waits are described and any ended so.
+/// The waits of all tasks that started. `None` unless all waits are described and some ended with
+/// an attempt.
 pub(super) fn started(all: &Counted, question: Question) -> Option<StartedWaits> {
     if question.what != What::Waiting || question.waits != Waits::All {
         return None;
@@ -119,7 +120,7 @@ mod tests {
         let shares: Vec<f64> = found.iter().filter_map(|tick| tick.share_at_or_below).collect();
         assert_eq!(shares[..5], [0.25, 0.75, 0.75, 0.75, 1.0]);
         assert!(found.iter().all(|tick| tick.outcome == "all" && tick.share.is_none()));
-        // A job of 90 s: nothing is known of 10 min and more.
+        // One job of 90 s: nothing is known about 10 min and more.
         let lasted = vec![Value::new(90_000_000, Edges::default())];
         let found =
             ticks(&[(part("all"), Counted::from(lasted))], Question::plain(What::JobSurvival));

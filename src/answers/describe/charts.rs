@@ -31,8 +31,8 @@ pub(crate) const fn title(what: What) -> &'static str {
     }
 }
 
-/// The curves, by name, values and colour: each outcome, or the groups with most values if values
-/// are split.
+/// The curves with their name, values and colour: each outcome or, if values are split, the groups
+/// with the most values.
 fn shown<'a>(
     parts: &[&'a (Part, Counted)],
     question: Question,
@@ -40,7 +40,8 @@ fn shown<'a>(
     let what = question.what;
     if question.group_by.is_none() {
         let is_shown = |outcome: &str| {
-            // Running jobs all last to the window's end: their durations are not a distribution.
+            // All running jobs last until the end of the window, so their durations are not a
+            // distribution.
             outcome != UNMATCHED && !(outcome == "running" && what == What::JobDurations)
         };
         let all = total(parts);
@@ -65,13 +66,13 @@ fn shown<'a>(
     named.collect()
 }
 
-/// Beside the curves of many values, those of fewer catch the eye and say little.
+/// The fewest values for a curve. Curves with fewer values would draw attention and say little.
 const DRAWN_FROM: u64 = 30;
 
-/// The same for curves with a band, which would be wide.
+/// The fewest values for a curve with a band, because the band of fewer would be wide.
 const BANDS_FROM: u64 = 100;
 
-/// The fewest values for a curve.
+/// The fewest values for a curve of this kind.
 fn drawn_from(what: What) -> u64 {
     if what == What::JobSurvival { BANDS_FROM } else { DRAWN_FROM }
 }
@@ -81,7 +82,8 @@ fn total(parts: &[&(Part, Counted)]) -> u64 {
     parts.first().map_or(0, |(_, values)| values.count(|_| true))
 }
 
-/// Whether an outcome has too few of `all` values for a curve. Of a small trace all are drawn.
+/// Whether an outcome has too few of `all` values for a curve. In a small trace, every outcome has
+/// a curve.
 fn is_too_few(part: &Part, values: &Counted, (all, what): (u64, What)) -> bool {
     let least = drawn_from(what);
     let is_small = 10 * least <= all && values.count(|_| true) < least;
@@ -95,7 +97,7 @@ pub(crate) fn lines(parts: &[&(Part, Counted)], question: Question) -> Vec<Line>
     shown.map(|(name, values, tone)| line(name, values, question.what, tone)).collect()
 }
 
-/// Whether a curve falls or rises: if no job ends, that of survival stays at 1 and shows nothing.
+/// Whether a curve falls or rises. If no job ends, a survival curve stays at 1 and shows nothing.
 fn is_drawn(values: &Counted, what: What) -> bool {
     what != What::JobSurvival || kaplan_meier(values).iter().any(|point| point.share < 1.0)
 }
@@ -117,10 +119,11 @@ fn too_few(parts: &[&(Part, Counted)], question: Question) -> String {
     format!(" Outcomes of fewer than {least} {of} have no curve: {}.", few.join(", "))
 }
 
-/// Smaller shares at 0 are not mentioned.
+/// The smallest share of values at 0 that is mentioned.
 const AT_ZERO_FROM: f64 = 0.005;
 
-/// A sentence about values of 0, which a logarithmic axis puts at its left edge; empty if they are few.
+/// A sentence about values of 0, which a logarithmic axis puts at its left edge; empty if there are
+/// few.
 fn at_zero(parts: &[&(Part, Counted)], question: Question) -> String {
     #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
     let share = |values: &Counted| {
@@ -136,7 +139,7 @@ fn at_zero(parts: &[&(Part, Counted)], question: Question) -> String {
     format!(" At 0, which is the left edge of the axis: {}.", said.join(", "))
 }
 
-/// A sentence about outcomes that the table has and the chart does not draw; empty if all are drawn.
+/// A sentence about outcomes that are in the table but not in the chart; empty if all are drawn.
 fn not_drawn(parts: &[&(Part, Counted)], question: Question) -> String {
     let what = question.what;
     let is_lacking = |(part, values): &&&(Part, Counted)| {
@@ -163,13 +166,14 @@ pub(crate) fn numbers_at_risk(parts: &[&(Part, Counted)], question: Question) ->
     shown(parts, question).into_iter().map(row).collect()
 }
 
-/// Whether values are counts, of which most are small: bars show them, a logarithmic axis would not.
+/// Whether values are counts. Most counts are small, so bars show them better than a logarithmic
+/// axis.
 pub(crate) fn are_counts(question: Question) -> bool {
     let what = question.what;
     question.group_by.is_none() && !what.is_time() && what != What::Estimates
 }
 
-/// The first count of each bar; the last has no end.
+/// The first count of each bar; the last bar has no upper limit.
 const BINS: [i64; 8] = [0, 1, 2, 3, 4, 11, 101, 1001];
 
 /// The share of all values in each range of counts, without empty ranges at both ends.
@@ -237,7 +241,8 @@ pub(crate) fn by_group(group_by: Option<GroupBy>) -> String {
     })
 }
 
-/// The median of values; of survival, the time after which at most half are left.
+/// The median of values. For survival, it is the time after which at most half of the jobs are
+/// left.
 fn median_of(name: &str, values: &Counted, what: What) -> Option<f64> {
     if what == What::JobSurvival {
         return every_end(values).find(|point| point.share <= 0.5).map(|point| point.time_s);
@@ -245,7 +250,7 @@ fn median_of(name: &str, values: &Counted, what: What) -> Option<f64> {
     summarize(name, values, what.per_unit()).median
 }
 
-/// The median of each curve except `all`: `Medians: finished 6.97 min, failed 0 s. `; empty for
+/// The median of each curve except `all`: `Medians: finished 6.97 min, failed 0 s. `. Empty with
 /// fewer than two curves.
 fn medians(parts: &[&(Part, Counted)], question: Question) -> String {
     let what = question.what;
@@ -262,7 +267,7 @@ fn medians(parts: &[&(Part, Counted)], question: Question) -> String {
     let amount = |said: &String| said.rsplit(' ').next().map(str::to_owned);
     match all.as_slice() {
         [] | [_] => String::new(),
-        // Counts without a unit that are all the same.
+        // All are the same count, without a unit.
         [first, rest @ ..]
             if !matches!(what.unit(), "s" | "%")
                 && rest.iter().all(|said| amount(said) == amount(first)) =>
@@ -303,7 +308,8 @@ pub(crate) fn chart(
         title: title(what).to_owned(),
         caption: format!(
             "{}{} {}{spread}.{how}{}{}{}{}",
-            // Without censored jobs they are those of the durations, but for the interpolation.
+            // Without censored jobs, these medians are those of the durations, except for
+            // interpolation.
             if what == What::JobSurvival && censoring.censored == Some(0) {
                 String::new()
             } else {
@@ -335,9 +341,9 @@ pub(crate) fn chart(
     }
 }
 
-/// The share of the first and of the last drawn number of events, of the largest group:
-/// `Of 900 tasks with at least 2 events, 50.0 % belong to a job that finished; of 120 with at least
-/// 30, 3.1 %. `
+/// The shares of the largest group at the first and at the last number of events that is drawn: `Of
+/// 900 tasks with at least 2 events, 50.0 % belong to a job that finished; of 120 with at least 30,
+/// 3.1 %. `
 pub(crate) fn from_first_to_last(
     rows: &[Chance],
     sizes: &[(u64, String)],
@@ -366,17 +372,18 @@ pub(crate) fn from_first_to_last(
     )
 }
 
-/// A share must fall, or rise, by less than this on the way of a curve that rises, or falls.
+/// A curve falls if it ends at least this much lower and never rises by this much on its way. A
+/// curve that rises is defined in the same way.
 const WAVE: f64 = 0.01;
 
-/// Whether the share of the largest group falls or rises with the number of events, as a sentence; empty
-/// for fewer than two drawn numbers.
+/// A sentence that says whether the share of the largest group falls or rises with the number of
+/// events. Empty with fewer than two drawn numbers.
 pub(crate) fn trend(rows: &[Chance], sizes: &[(u64, String)], tasks_min: u64) -> &'static str {
     let Some((_, group)) = sizes.first() else { return "" };
     let is_drawn = |row: &&Chance| row.group == *group && tasks_min <= row.tasks;
     let all: Vec<f64> = rows.iter().filter(is_drawn).map(|row| row.chance).collect();
     let [Some(first), Some(last)] = [all.first(), all.last()] else { return "" };
-    // The largest step back from the highest, or lowest, share so far.
+    // The largest step back from the highest (or lowest) share so far.
     let back = |sign: f64| {
         let mut most = f64::NEG_INFINITY;
         let steps = all.iter().map(|share| {
@@ -423,7 +430,7 @@ mod tests {
         );
         let said = " Outcomes of fewer than 30 tasks have no curve: other.";
         assert_eq!(too_few(&parts, question), said);
-        // Of a small trace all are drawn.
+        // In a small trace, every outcome has a curve.
         let own = [part("all", 0, 40), part("failed", 0, 36), part("other", 0, 4)];
         let parts: Vec<&(Part, Counted)> = own.iter().collect();
         assert_eq!(names(&parts), ["all", "failed", "other"]);
@@ -496,10 +503,10 @@ mod tests {
         let of =
             |times: &[(i64, bool)]| Counted::from(times.iter().map(value).collect::<Vec<Value>>());
         assert_eq!(median_of("all", &of(&times), What::JobSurvival), Some(2.0));
-        // Three of four still run.
+        // Three of four jobs still run.
         let open = [(1, false), (4, true), (4, true), (4, true)];
         assert_eq!(median_of("all", &of(&open), What::JobSurvival), None);
-        // Far more ends than a curve has points.
+        // There are far more ends than points on a curve.
         let many: Vec<(i64, bool)> = (1..=4_001).map(|second| (second, false)).collect();
         assert_eq!(median_of("all", &of(&many), What::JobSurvival), Some(2_001.0));
     }

@@ -1,4 +1,4 @@
-//! A description of the samples, and its forms.
+//! The description of a question's samples, and its forms.
 
 use std::collections::BTreeSet;
 
@@ -44,17 +44,17 @@ pub struct Described {
     /// The values of every row of the answer; empty for chances.
     pub parts: Vec<(Part, Counted)>,
     pub table: RecordBatch,
-    /// The points of the curves in the chart; `None` if the table has them itself.
+    /// The points of the curves in the chart; `None` if the table already contains them.
     pub curves: Option<RecordBatch>,
     /// Curves.
     pub chart: Chart,
-    /// Bars that are shown in their place if most values are small counts.
+    /// Bars that replace the curves if most values are small counts.
     pub bars: Option<BarChart>,
-    /// Shares at round amounts.
+    /// Shares of values at round amounts.
     pub ticks: Vec<Tick>,
     /// The waits of tasks that started.
     pub started: Option<StartedWaits>,
-    /// The note if the log records no wait, or no status, of any job.
+    /// The note if the log records no wait, or no status, for any job.
     pub assumed: Option<String>,
 }
 
@@ -102,9 +102,9 @@ impl Described {
         }
     }
 
-    /// Whether a chart would show no more than the sentence or the table: each row has a single
-    /// value, such as one task in every job, or all counts differ by at most 1, such as 2 or 3
-    /// events. Rows with fewer than two values do not matter.
+    /// Whether a chart would show no more than the sentence or the table. This is so if each row
+    /// has a single value, such as one task in every job, or if all counts differ by at most 1,
+    /// such as 2 or 3 events. Rows with fewer than two values do not matter.
     pub(super) fn is_constant(&self) -> bool {
         let found = self.found();
         if self.question.what == What::FinishGivenEvents {
@@ -126,7 +126,7 @@ impl Described {
             What::FinishGivenEvents => &SHARES[1..2],
             _ => &SHARES[2..],
         };
-        // Survival curves and chances have no column `count`: they are empty if they have no row.
+        // Survival curves and chances have no column `count`: they are empty if they have no rows.
         let is_empty = rows.iter().all(|row| row.count == Some(0));
         let nothing = || match what {
             What::Estimates => "The time that an attempt requested is not known.".to_owned(),
@@ -152,7 +152,7 @@ impl Described {
 /// Describes a lake, without a query engine.
 ///
 /// # Errors
-/// The same as for `described`.
+/// The same errors as for `described`.
 pub fn describe(lake: &Lake, windows: Windows, question: Question) -> Result<Described> {
     described(lake, windows, question, None)
 }
@@ -196,7 +196,7 @@ pub(super) fn samples_of(
     Ok(collect(lake, windows, &asked_of(lake, questions)?)?)
 }
 
-/// What several questions ask of a lake.
+/// The requests of several questions to a lake.
 ///
 /// # Errors
 /// The lake does not record a group.
@@ -228,7 +228,7 @@ pub(super) fn of_samples(lake: &Lake, question: Question, mut samples: Samples) 
     let ends_known = ends_known(lake, &parts, question);
     let drawn: Vec<&(Part, Counted)> =
         parts.iter().filter(|(part, _)| ends_known || part.outcome != "finished").collect();
-    // A curve that stands alone says of what it is.
+    // A single curve needs a name that says what it describes.
     let all = |name: &str| match name {
         "all" if !ends_known => format!("all {}", what.of()),
         name => name.to_owned(),
@@ -266,8 +266,8 @@ pub(super) fn of_samples(lake: &Lake, question: Question, mut samples: Samples) 
     Described { question, censoring, parts, table, curves, chart, bars, ticks, started, assumed }
 }
 
-/// Drops the waits that the log does not record if it records none of any task that started, and
-/// returns the note that says so.
+/// Drops the waits that the log does not record, but only if it records no wait of any task that
+/// started. Returns the note that says so.
 fn unknown_waits(lake: &Lake, what: What, samples: &mut Samples) -> Option<String> {
     if what != What::Waiting {
         return None;
@@ -281,11 +281,12 @@ fn unknown_waits(lake: &Lake, what: What, samples: &mut Samples) -> Option<Strin
     Some(waits.note)
 }
 
-/// What the band of chances does not know.
+/// A limit of the band of chances, for the caption.
 const ALIKE: &str = "Tasks of one job end alike: where jobs have many tasks, single jobs move the \
     curve, and the band, which takes tasks as independent, is too narrow";
 
-/// A line for each of the largest groups, up to the number of events that `least` tasks have.
+/// A line for each of the largest groups. A line ends at the largest number of events that at least
+/// `least` tasks have.
 #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
 fn lines_of_chances(rows: &[Chance], sizes: &[(u64, String)], least: u64) -> Vec<Line> {
     let line = |((_, group), tone): (&(u64, String), Tone)| {
@@ -331,7 +332,7 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
     };
     let censoring = settled.censoring(what);
     sizes.sort_by_key(|size| std::cmp::Reverse(size.0));
-    // The band of a few tasks is so wide that it would flatten the curve.
+    // With few tasks, the band is so wide that it would flatten the curve.
     let least = sizes.first().map_or(0, |size| if size.0 < CHANCE_OF { 0 } else { CHANCE_OF });
     let while_enough = if least == 0 {
         String::new()

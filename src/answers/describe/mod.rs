@@ -1,6 +1,6 @@
 //! The answer of `describe`: distributions as tables and curves.
 //!
-//! In: a lake and a question. Out: a summary per outcome, the curves, and what is censored.
+//! In: a lake and a question. Out: a summary per outcome, the curves, and the censored values.
 
 mod answer;
 mod beside;
@@ -25,7 +25,7 @@ pub use parts::{Part, edges_of};
 pub(crate) use plan::questions;
 pub use plan::{Censored, DescribePlan, Question, question};
 
-/// The shares of the answers: of a survival curve, of chances, of distributions, in this order.
+/// The shares in the answers, in this order: survival curves, chances, distributions.
 pub const SHARES: [Share; 3] = [
     share("share", "jobs that last longer than time_s (Kaplan-Meier)", "jobs that were scheduled"),
     share(
@@ -99,7 +99,7 @@ fn answer(of: &Envelope) -> Option<&DescribeAnswer> {
     of.found()
 }
 
-/// The kind of result for what is described.
+/// The kind of result for a quantity.
 pub fn kind_of(what: What) -> &'static Kind<'static> {
     KINDS.iter().find(|kind| kind.name == what.name()).expect("there is a kind for each")
 }

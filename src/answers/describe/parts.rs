@@ -1,4 +1,4 @@
-//! The groups that are described.
+//! The groups of values that are described.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::studies::censoring::Censoring;
 use crate::studies::counted::Counted;
 use crate::studies::samples::{Group, Samples, What};
 
-/// Whether any outcome is recorded. If not, all values count as finished, and a curve of those that
-/// finished would be made up.
+/// Whether any outcome is recorded. If not, all values count as finished, and a separate curve of
+/// finished jobs would be invented.
 pub(super) fn ends_known(lake: &Lake, parts: &[(Part, Counted)], question: Question) -> bool {
     let of = |outcome: &str| {
         let own = parts.iter().filter(|(part, _)| part.group.is_none() && part.outcome == outcome);
@@ -31,12 +31,12 @@ pub struct Part {
     pub(super) outcome: &'static str,
 }
 
-/// The values of every row of the answer: all values and every outcome; then, if values are
-/// split, each group with the outcomes that occur in it.
+/// The values of every row of the answer: first all values, then every outcome. If values are
+/// split, each group follows with the outcomes that occur in it.
 pub(crate) fn parts_of(samples: &Samples, question: Question) -> Vec<(Part, Counted)> {
     let outcome_count = question.classes.outcomes().len();
     let mut parts = vec![(Part { group: None, outcome: "all" }, samples.of(|_| true))];
-    // Without `job_events` no outcome is known: a row of 0 finished jobs would be wrong.
+    // Without `job_events`, no outcome is known: a row of 0 finished jobs would be wrong.
     let mut outcomes = samples.values.keys().map(|key| key.1).peekable();
     let is_unknown = outcomes.peek().is_some() && outcomes.all(|outcome| outcome == outcome_count);
     let first = if is_unknown { outcome_count } else { 0 };
@@ -62,8 +62,8 @@ pub(crate) fn parts_of(samples: &Samples, question: Question) -> Vec<(Part, Coun
     parts
 }
 
-/// The sentence about what crosses the edges of the window. A survival curve censors what is open
-/// at the end instead of closing it.
+/// The sentence about what crosses the edges of the window. In a survival curve, jobs that are open
+/// at the end are censored, not closed.
 pub fn edges_of(what: What, censoring: &Censoring) -> String {
     let said = edges::sentence(censoring);
     if what == What::JobSurvival { said.replace("closed then", "censored then") } else { said }

@@ -1,6 +1,6 @@
-//! What `describe` asks.
+//! The plan of `describe`.
 //!
-//! In: flags. Out: a plan, and the question that it asks.
+//! In: flags. Out: a plan, and its question.
 
 use serde::{Deserialize, Serialize};
 
@@ -103,7 +103,7 @@ pub enum Censored {
     Exclude,
 }
 
-/// The question to a lake, with all choices.
+/// A question to a lake, with all choices.
 #[derive(Clone, Copy)]
 pub struct Question {
     pub what: What,
@@ -115,15 +115,15 @@ pub struct Question {
 }
 
 impl Question {
-    /// The question with defaults: all jobs or tasks, including those that the window's end cuts
-    /// off, by the outcome of the job, classified by sequence.
+    /// The question with defaults: all jobs or tasks are included, also those that the end of the
+    /// window cuts off. They are split by the outcome of the job, classified by sequence.
     pub(crate) fn plain(what: What) -> Self {
         let (classes, censored) = (Classes::Sequence, Censored::Include);
         let outcome_of = OutcomeOf::Job;
         Self { what, classes, outcome_of, censored, waits: Waits::All, group_by: None }
     }
 
-    /// The same, by the outcome of each task itself.
+    /// The same question, split by the outcome of each task instead of its job.
     pub(crate) fn by_own_end(self) -> Self {
         Self { classes: Classes::Terminal, outcome_of: OutcomeOf::Task, ..self }
     }
@@ -139,14 +139,14 @@ impl Question {
 }
 
 impl DescribePlan {
-    /// Whether a lake has rows in the tables that it needs.
+    /// Whether a lake has rows in the tables that this kind of result needs.
     pub(crate) fn is_answered_by(&self, lake: &Lake) -> bool {
         let has_rows = |table| lake.manifest.table(table).is_some_and(|entry| 0 < entry.rows());
         self.what.tables(self.group_by).into_iter().all(has_rows)
     }
 
-    /// Refuses options that have no effect on what is described. A section of an analysis may
-    /// have them, because it describes several things.
+    /// Refuses options that have no effect on what is described. A section of an analysis may have
+    /// them, because it describes several quantities.
     ///
     /// # Errors
     /// An option is for another `--what`.
@@ -167,7 +167,7 @@ impl DescribePlan {
 /// The questions of several plans.
 ///
 /// # Errors
-/// Those of [`question`].
+/// The same errors as for [`question`].
 pub(crate) fn questions<'a>(
     plans: impl Iterator<Item = &'a DescribePlan>,
 ) -> Result<Vec<Question>, Usage> {

@@ -1,4 +1,4 @@
-//! The step of `describe` in an analysis: all of its distributions, from one pass over the lake.
+//! The step of `describe` in an analysis: all its distributions, from one pass over the lake.
 
 use crate::answers::describe::described::{of_samples, samples_of};
 use crate::answers::describe::plan::{DescribePlan, Question, questions};
@@ -15,7 +15,8 @@ pub(crate) const STEP: Step =
         .settled(settle, &[])
         .spread(|work| Ok(Errand::Describe(work.section.clone())));
 
-/// Few traces record requested times, so an analysis describes `estimates` only if asked to.
+/// Few traces record requested times, so an analysis describes `estimates` only if the user
+/// requests it.
 fn settle(open: &mut Open<'_>) {
     let usual = KINDS.iter().filter(|kind| kind.name != What::Estimates.name());
     let whats = usual.map(|kind| kind.name.to_owned()).collect();

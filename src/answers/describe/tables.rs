@@ -24,7 +24,7 @@ pub(crate) fn chances_table(keyed: Frame, rows: &[Chance]) -> RecordBatch {
 }
 
 /// Adds the columns of the group, if values are split: its value, and `is_total`, which is true for
-/// rows of all groups together (`None` in `groups`).
+/// rows of all groups together. Such rows are `None` in `groups`.
 pub(crate) fn split_by<'a>(
     frame: Frame,
     group_by: Option<GroupBy>,
@@ -99,8 +99,8 @@ pub(crate) fn summary_table(rows: &[Summary], question: Question) -> RecordBatch
         .batch()
 }
 
-/// The share of values at or below each amount, for every row of the answer; thinned to a few
-/// hundred points per row, as in the chart.
+/// The share of values at or below each amount, for every row of the answer. As in the chart, each
+/// row is reduced to a few hundred points.
 pub(crate) fn curves_table(parts: &[(Part, Counted)], question: Question) -> RecordBatch {
     let what = question.what;
     let points: Vec<(&Part, (f64, f64))> = parts

@@ -16,7 +16,7 @@ use crate::results::shares::Terms;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DetectAnswer {
-    /// Definitions of a straggler; the first one decides.
+    /// The definitions of a straggler; the first one decides.
     pub truths: Vec<String>,
     /// The number of stragglers by definition.
     pub stragglers: Vec<u64>,
@@ -24,13 +24,14 @@ pub struct DetectAnswer {
     pub counts: Option<GroupCounts>,
     /// Time that attempts ran, hours.
     pub task_hours: f64,
-    /// The times from the first event to the last end of any attempt of each group, added up, hours.
+    /// The sum of the response times of all groups, hours. A response time lasts from the first
+    /// event of a group to the last end of any of its attempts.
     pub response_hours: f64,
-    /// The detectors that were asked for.
+    /// The detectors that the user requested.
     pub rows: Vec<DetectorRow>,
-    /// The detectors that were added for a curve or a comparison of windows.
+    /// The detectors that the program added, for a curve or a comparison of windows.
     pub added: Vec<DetectorRow>,
-    /// Scores by value of the main parameter of each detector.
+    /// For each detector, scores by value of its main parameter.
     pub curves: Vec<DetectCurve>,
     /// The dry run of copies.
     pub copies: Vec<CopyRow>,
@@ -39,7 +40,7 @@ pub struct DetectAnswer {
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// Why there is nothing to see.
+    /// The reason if there is nothing to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
@@ -70,7 +71,7 @@ impl DetectAnswer {
         Some(counted(*self.stragglers.first()?, "straggler"))
     }
 
-    /// The detector with the best F1, without those in `bounds`, and its score.
+    /// The detector with the best F1, and its score. Detectors in `bounds` are left out.
     pub(crate) fn best(&self, bounds: &[&str]) -> Option<(&str, &Score)> {
         let others = self.rows.iter().filter(|row| !bounds.contains(&row.detector.as_str()));
         let scored = others.filter_map(|row| {
@@ -81,8 +82,8 @@ impl DetectAnswer {
         Some((name, score))
     }
 
-    /// What each detector does, as far as it comes with the program, in the order of the charts; the
-    /// bounds come last.
+    /// The meaning of each built-in detector of the answer, in the order of the charts; the bounds
+    /// come last.
     pub(super) fn names(&self) -> Vec<(String, String)> {
         let about = |row: &DetectorRow| {
             let own = row.detector.split(':').next()?;
@@ -98,8 +99,8 @@ impl DetectAnswer {
         rows.into_iter().filter_map(about).collect()
     }
 
-    /// The F1 of a detector by each definition of a straggler after the first, and whether it is the
-    /// best of all detectors without those in `bounds` by all of them.
+    /// The F1 of a detector by each definition of a straggler after the first. The second value is
+    /// true if, by all these definitions, no detector outside `bounds` is better.
     pub(crate) fn other_truths(&self, name: &str, bounds: &[&str]) -> Option<(Vec<f64>, bool)> {
         let own = self.rows.iter().find(|row| row.detector == name)?;
         let others: Option<Vec<f64>> = own.scores.iter().skip(1).map(|score| score.f1).collect();
@@ -111,7 +112,7 @@ impl DetectAnswer {
         Some((others, is_best))
     }
 
-    /// How many stragglers the best detector would have found.
+    /// The sentence with the number of stragglers that the best detector would have found.
     pub(crate) fn sentence(&self) -> Option<String> {
         let (name, score) = self.best(&["oracle"])?;
         let judged = self.counts.map_or_else(String::new, |counts| {

@@ -1,9 +1,9 @@
 //! The charts of `detect`.
 //!
-//! In: an outcome and its detectors. Out: charts of how right each detector was, what its copies
-//! would have saved and cost, precision against recall, and false alarms when the state of the
-//! cluster shifts. Some charts are split by family, so that their default detectors differ in
-//! colour.
+//! In: an outcome and its detectors. Out: charts of the scores of each detector, of what its copies
+//! would have saved and cost, of precision against recall, and of false alarms when the state of
+//! the cluster shifts. Some charts are split by family, so that default detectors have different
+//! colours.
 
 use super::Lineup;
 use super::order::{in_order, is_bound, saved};
@@ -28,7 +28,7 @@ pub(crate) fn charts(
     let caption = caption(outcome, plan);
     let asked = &outcome.rows[..lineup.asked];
     let mut charts = vec![("detect-scores".to_owned(), scores(outcome, asked, plan, &caption))];
-    // If no hour can be compared with the hours before it, no shift can be shown.
+    // If no hour can be compared with the hours before it, there is no shift to show.
     if outcome.shifts.hours.iter().any(|row| row.is_shift.is_some()) {
         charts.push(("detect-hours".to_owned(), hours(outcome, &caption)));
         charts.push(("detect-shifts".to_owned(), shifts(outcome, lineup, &caption)));
@@ -118,7 +118,7 @@ fn scores(outcome: &DetectOutcome, all: &[DetectorRow], plan: &DetectPlan, capti
             .chain([
                 column("precision (%)", &precision, Tone::Blue),
                 column("recall (%)", &recall, Tone::Vermilion),
-                // A few detectors flag half an hour early and others a minute.
+                // Some detectors flag half an hour early and others a minute.
                 ForestColumn {
                     scale: Scale::Log,
                     ..column("median lead time in minutes, with quartiles", &lead, Tone::Green)
@@ -129,7 +129,7 @@ fn scores(outcome: &DetectOutcome, all: &[DetectorRow], plan: &DetectPlan, capti
 }
 
 /// The best detectors by the other definitions of a straggler: `; by other definitions of a
-/// straggler: flink, 0.64 (mean:1.5)`; empty if there is only one definition.
+/// straggler: flink, 0.64 (mean:1.5)`. Empty if there is only one definition.
 fn other_truths(rows: &[&DetectorRow], plan: &DetectPlan) -> String {
     let best = |place: usize| {
         let scored =
@@ -149,7 +149,8 @@ fn other_truths(rows: &[&DetectorRow], plan: &DetectPlan) -> String {
     }
 }
 
-/// The largest part of flags that is not judged: `: 11,317 of 26,282 of flink, and so on`.
+/// The flags of the first detector that are not judged: `, such as 11,317 of the 26,282 flags of
+/// flink, on attempts that did not finish`. Empty if all are judged.
 fn unjudged(rows: &[&DetectorRow]) -> String {
     let best = rows.first().filter(|row| 0 < row.flags_unjudged);
     best.map_or_else(String::new, |row| {
@@ -162,10 +163,11 @@ fn unjudged(rows: &[&DetectorRow]) -> String {
     })
 }
 
-/// The most detectors whose copies are drawn: each has a colour of its own.
+/// The most detectors whose copies are drawn, so that each has a different colour.
 const DRAWN: usize = 6;
 
-/// What copies save by their limit: the oracle, and the detectors that save most without one.
+/// The time that copies save, by their limit. The lines are the oracle and the detectors that save
+/// most without a limit.
 fn copy_lines(outcome: &DetectOutcome, asked: &[DetectorRow]) -> Vec<Line> {
     let line = |row: &DetectorRow, tone: Tone| Line {
         name: row.detector.clone(),
@@ -187,7 +189,7 @@ fn copy_lines(outcome: &DetectOutcome, asked: &[DetectorRow]) -> Vec<Line> {
     all.filter(|line| !line.points.is_empty()).collect()
 }
 
-/// Which detectors are drawn, as a sentence; empty if all are.
+/// A sentence that says which detectors are drawn; empty if all are.
 fn drawn_of(lines: &[Line], asked: &[DetectorRow]) -> String {
     let drawn = lines.iter().filter(|line| !is_bound(&line.name)).count();
     let all = asked.iter().filter(|row| !is_bound(&row.detector)).count();
@@ -201,8 +203,8 @@ fn drawn_of(lines: &[Line], asked: &[DetectorRow]) -> String {
     )
 }
 
-/// The detectors of which one job is most of what they save without a limit, as a sentence; empty if
-/// there are none.
+/// A sentence about detectors for which one job has most of the time saved without a limit. Empty
+/// if there are none.
 fn by_one_job(outcome: &DetectOutcome, asked: &[DetectorRow]) -> String {
     let said = in_order(outcome, asked).into_iter().filter_map(|row| {
         let mut own = outcome.copies.iter().filter(|copies| copies.detector == row.detector);
@@ -225,7 +227,7 @@ fn most_saved(lines: &[Line]) -> String {
     let ends = others.filter_map(|line| Some((line, *line.points.last()?)));
     let best = ends.max_by(|one, other| one.1.1.total_cmp(&other.1.1));
     let Some((line, end)) = best.filter(|(_, end)| 0.0 < end.1) else { return String::new() };
-    // From the smallest limit at which it saves as much.
+    // Starts at the smallest limit with which the detector saves as much.
     let from = line.points.iter().find(|point| end.1 * 0.999 <= point.1).map_or(end.0, |at| at.0);
     format!(
         "{} saves most, {:.1} % of the job time, at a limit of {} % or more. ",
@@ -235,9 +237,10 @@ fn most_saved(lines: &[Line]) -> String {
     )
 }
 
-/// A sentence about the curves that stay near 0 although another one does not; empty if there are none.
+/// A sentence about curves that stay near 0 while another one does not; empty if there are none.
 fn near_zero(lines: &[Line]) -> String {
-    /// Curves that stay below this share of job time, in per cent, save nothing worth drawing.
+    /// If a curve stays below this share of job time, in per cent, the detector saves too little to
+    /// see.
     const NEAR_ZERO: f64 = 0.5;
     let is_low = |line: &&Line| line.points.iter().all(|point| point.1 < NEAR_ZERO);
     let others = lines.iter().filter(|line| !is_bound(&line.name));
@@ -249,9 +252,9 @@ fn near_zero(lines: &[Line]) -> String {
     }
 }
 
-/// A sentence if a detector visibly saves more than the oracle under some limit; else empty.
+/// A sentence if a detector visibly saves more than the oracle under some limit; otherwise empty.
 fn oracle_beaten(lines: &[Line]) -> String {
-    /// The smallest difference that a reader sees, in per cent of job time.
+    /// The smallest difference that a reader can see, in per cent of job time.
     const SEEN: f64 = 0.05;
     let saved =
         |line: &Line, limit: f64| line.points.iter().find(|own| own.0 == limit).map(|own| own.1);

@@ -4,8 +4,8 @@ use crate::answers::edges;
 use crate::digits;
 use crate::replay::detect::{DetectOutcome, GroupCounts};
 
-/// `; 7 attempts without an end in the loaded parts closed at the end of the job`; empty if there
-/// are none.
+/// `; 7 attempts without an end in the loaded parts closed at the end of the job`. Empty if there
+/// are no such attempts.
 pub(crate) fn closed(counts: GroupCounts) -> String {
     match edges::closed_with_job(counts.attempts_closed_with_job, None, "") {
         none if none.is_empty() => none,

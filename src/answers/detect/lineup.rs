@@ -2,11 +2,11 @@
 
 use crate::replay::detectors::{DetectorPlan, Family};
 
-/// Which detectors were asked for, and which were added for a curve or a comparison of windows.
+/// The detectors that the user requested, and those added for a curve or a comparison of windows.
 pub struct Lineup {
     /// All detectors that run.
     pub detectors: Vec<DetectorPlan>,
-    /// How many of them were asked for; they come first.
+    /// The number of requested detectors; they come first.
     pub asked: usize,
     /// The curves over main parameters.
     pub curves: Vec<Curve>,
@@ -16,12 +16,12 @@ pub struct Lineup {
 
 /// The variants of a detector along its main parameter.
 pub struct Curve {
-    /// The detector as it was asked for.
+    /// The detector as the user wrote it.
     pub name: String,
-    /// The family in whose chart it is drawn.
+    /// The family whose chart shows the detector.
     pub family: Family,
     /// The parameter.
     pub key: &'static str,
-    /// Its values, and the position of each in the line-up.
+    /// The values of the parameter, each with its position in the line-up.
     pub points: Vec<(String, usize)>,
 }

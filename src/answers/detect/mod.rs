@@ -1,6 +1,7 @@
 //! The answer of `detect`: detectors scored on history.
 //!
-//! In: what the detectors flagged. Out: scores per detector, under every truth, by window and by hour.
+//! In: the flags of the detectors. Out: scores per detector, under every truth, by window and by
+//! hour.
 
 mod answer;
 pub(crate) mod charts;
@@ -24,7 +25,7 @@ pub use lineup::{Curve, Lineup};
 pub use result::{answer, detect_into, put_details, settings};
 pub use tables::table_of;
 
-/// The shares and rates of scores and copies.
+/// The shares and rates in scores and copies.
 pub const SHARES: [Share; 11] = [
     share("precision", "hits", "(hits + false_alarms)"),
     share("recall", "hits", "(hits + missed)"),

@@ -1,18 +1,19 @@
 //! The order of detectors in charts.
 //!
-//! In: an outcome. Out: its detectors, those first whose copies save most.
+//! In: an outcome. Out: its detectors; those whose copies save most come first.
 
 use crate::replay::detect::{DetectOutcome, DetectorRow};
 
-/// The share of job time that copies of the tasks flagged by a detector save without a limit.
+/// The share of job time that copies save without a limit, if they copy the tasks that a detector
+/// flags.
 pub(super) fn saved(outcome: &DetectOutcome, row: &DetectorRow) -> Option<f64> {
     let all = outcome.copies.iter().filter(|copy| copy.budget.is_none());
     let mut own = all.filter(|copy| copy.detector == row.detector);
     own.find_map(|copy| copy.earlier_share)
 }
 
-/// The detectors by what their copies save, then by F1, both from the largest; without the bounds,
-/// whose values would squeeze those of the others.
+/// The detectors, sorted by what their copies save and then by F1, both in descending order. The
+/// bounds are left out, because their values would squeeze those of the others.
 pub(super) fn in_order<'a>(
     outcome: &DetectOutcome,
     rows: &'a [DetectorRow],
@@ -22,7 +23,8 @@ pub(super) fn in_order<'a>(
     rows
 }
 
-/// Sorts detectors by what their copies save, then by F1, both from the largest; the bounds come last.
+/// Sorts detectors by what their copies save and then by F1, both in descending order. The bounds
+/// come last.
 pub(super) fn sort(rows: &mut [&DetectorRow], saved: impl Fn(&DetectorRow) -> Option<f64>) {
     let f1 = |row: &DetectorRow| row.scores.first().and_then(|score| score.f1);
     let rank = |row: &DetectorRow| [saved(row), f1(row)].map(Option::unwrap_or_default);

@@ -1,6 +1,6 @@
 //! The plan of `detect`: detectors, heartbeats, progress, and the definition of a straggler.
 //!
-//! In: flags. Out: a plan, and the line-up of detectors that it asks for.
+//! In: flags. Out: a plan, and its line-up of detectors.
 
 use serde::{Deserialize, Serialize};
 
@@ -115,7 +115,7 @@ impl Plan for DetectAsked {
 }
 
 impl Default for DetectAsked {
-    /// The plan if no flag is given.
+    /// The plan if the user gives no flag.
     fn default() -> Self {
         Self {
             detectors: vec![DetectorList::all()],
@@ -208,8 +208,8 @@ pub(crate) fn parse_detectors(text: &str) -> Result<DetectorList, String> {
     }
 }
 
-/// The error for a word that is not a detector; if the word joins several detectors by commas, the
-/// error explains how to separate them.
+/// The error for a word that is not a detector. If the word contains several detectors joined by
+/// commas, the error explains how to separate them.
 fn refused(word: &str, error: &NotationError) -> String {
     let is_name = |part: &str| {
         let name = part.split(':').next();
@@ -249,7 +249,8 @@ pub(crate) fn parse_noise(text: &str) -> Result<f64, String> {
     noise.ok_or_else(|| format!("`{text}` is not a deviation from 0 to 10"))
 }
 
-/// Typical length of the tasks that the Poisson detector's 30 s window was made for, s.
+/// The typical length of the tasks for which the 30 s window of the Poisson detector was designed,
+/// s.
 pub(crate) const PAPER_TASK_S: u32 = 30;
 
 impl Lineup {
@@ -286,7 +287,7 @@ impl Lineup {
         Ok(lineup)
     }
 
-    /// The position of a detector, which is added if it is missing.
+    /// The position of a detector in the line-up. A missing detector is added.
     fn place(&mut self, detector: &DetectorPlan) -> usize {
         add_once(&mut self.detectors, detector.clone());
         self.detectors.iter().position(|other| other == detector).expect("it was just added")
@@ -296,7 +297,7 @@ impl Lineup {
 /// The line-up of detectors, and the plan to run them.
 ///
 /// # Errors
-/// The plan has too many truths, work without an effect, or a phase although the trace records none.
+/// The plan has too many truths, work without an effect, or a phase that the trace does not record.
 pub fn prepare(asked: &DetectAsked, lake: &Lake) -> Result<(Lineup, DetectPlan)> {
     let lineup = Lineup::of(asked)?;
     #[expect(clippy::cast_possible_truncation, reason = "checked to be at most a day")]

@@ -23,11 +23,11 @@ use crate::replay::detectors::DetectorPlan;
 use crate::results::shares::Terms;
 use crate::results::store::{Answer, Files};
 
-/// Definitions and choices that move the numbers.
+/// The definitions and choices that affect the numbers.
 pub fn settings(asked: &DetectAsked, plan: &DetectPlan, windows: Windows) -> Value {
     let detectors: Vec<String> = plan.detectors.iter().map(ToString::to_string).collect();
-    // In all results `windows` means the ends of the trace's windows, so the compared lengths of
-    // `--windows` have another name.
+    // In all results, `windows` means the ends of the windows of the trace. The lengths that
+    // `--windows` compares therefore have another name.
     let resolved = json!({"detectors": detectors, "windows_s": asked.windows, "windows": windows});
     study::settings(asked, resolved)
 }
@@ -52,8 +52,8 @@ pub fn answer<'a>(
 /// Number of flags that are converted to a table at a time.
 pub(crate) const FLAGS_AT_ONCE: usize = 1 << 17;
 
-/// Runs the detectors and stores every flag in `files`, if given. `parts` has what workers of a
-/// cluster have already computed.
+/// Runs the detectors and stores every flag in `files`, if given. `parts` contains results that
+/// workers of a cluster have already computed.
 ///
 /// # Errors
 /// The lake or a part cannot be read, or the flags cannot be stored.
@@ -73,7 +73,7 @@ pub fn detect_into(
     let mut walks = walks.map(|ranges| ranges.into_iter().flatten());
     let walks = std::iter::from_fn(|| Some(walks.as_mut().and_then(Iterator::next)));
     let outcome = detect_walked(lake, windows, plan, walks, |flags| {
-        // There may be millions of flags, and each row has the whole text of its detector.
+        // There may be millions of flags, and each row repeats the whole text of its detector.
         for some in flags.chunks(FLAGS_AT_ONCE) {
             if let Some(rows) = &mut rows {
                 rows.push(&flags_table(some, &names))?;

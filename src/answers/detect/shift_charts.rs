@@ -28,7 +28,7 @@ pub(super) fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
         .enumerate()
         .map(|(number, points)| {
             let name = if number == 0 { "median task" } else { "" };
-            // An hour between two gaps is a point.
+            // An hour between two gaps is drawn as a point.
             let stroke = if points.len() == 1 { Stroke::Marked } else { Stroke::Straight };
             line(name, points, Tone::Blue, stroke)
         })
@@ -57,7 +57,7 @@ pub(super) fn hours(outcome: &DetectOutcome, caption: &str) -> Chart {
     })
 }
 
-/// Points an hour apart, split where an hour is missing: a gap has no line.
+/// Points an hour apart, split where an hour is missing, so that no line crosses a gap.
 fn runs(points: impl Iterator<Item = (f64, f64)>) -> impl Iterator<Item = Vec<(f64, f64)>> {
     let points: Vec<(f64, f64)> = points.collect();
     let runs: Vec<Vec<(f64, f64)>> =
@@ -86,7 +86,7 @@ pub(super) fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) ->
         let values: Vec<Option<Interval>> = rates.iter().map(|(_, rates)| of(rates)).collect();
         let note =
             |own: &Option<Interval>| own.map_or_else(String::new, |own| three_digits(own.value));
-        // A few detectors have a thousand times as many as others.
+        // Some detectors have a thousand times as many as others.
         ForestColumn {
             notes: values.iter().map(note).collect(),
             scale: Scale::Log,
@@ -104,7 +104,7 @@ pub(super) fn shifts(outcome: &DetectOutcome, lineup: &Lineup, caption: &str) ->
     })
 }
 
-/// A sentence about hours that cannot be compared; empty if no false alarm is in one.
+/// A sentence about hours that cannot be compared; empty if there is no false alarm in these hours.
 fn in_neither(outcome: &DetectOutcome, lineup: &Lineup) -> String {
     let rows = outcome.shifts.rows.iter().take(lineup.asked);
     let most = rows.filter(|row| !is_bound(&row.detector)).max_by_key(|row| row.in_neither);
@@ -119,8 +119,8 @@ fn in_neither(outcome: &DetectOutcome, lineup: &Lineup) -> String {
     )
 }
 
-/// How many detectors have fewer false alarms in hours of change than in others, and which has fewest
-/// and most of them there.
+/// A sentence with the number of detectors that have fewer false alarms in hours of change than in
+/// other hours, and with the detectors that have fewest and most there.
 fn most_and_least(rates: &[(&str, [Option<f64>; 2])]) -> String {
     let known: Vec<(&str, f64, f64)> = rates
         .iter()

@@ -8,8 +8,8 @@ use crate::replay::detect::{DetectOutcome, DetectPlan, FlagRow};
 use crate::replay::detectors::{Action, End};
 use crate::results::frame::Frame;
 
-/// One row per detector that was asked for: its scores under the truth that decides, and its copies
-/// without a budget.
+/// One row per requested detector: its scores under the truth that decides, and its copies without
+/// a budget.
 pub fn table_of(outcome: &DetectOutcome, asked: usize) -> RecordBatch {
     let rows = || outcome.rows.iter().take(asked);
     let scores = || rows().map(|row| &row.scores[0]);

@@ -1,5 +1,5 @@
 //! Usage by user, as it is stored and read back, and its sentence. If memory was charged, the keys
-//! have other names and are not read back.
+//! have other names, and the answer is not read back.
 
 use std::borrow::Cow;
 
@@ -28,13 +28,13 @@ use crate::units::micros_to_seconds;
 pub struct FairnessAnswer {
     /// Unit of CPU time.
     pub unit: Cow<'static, str>,
-    /// What usage is grouped by.
+    /// The group by which usage is added up.
     pub by: By,
     /// The start of the span on the trace clock, s.
     pub start_s: f64,
     /// The length of an interval, s.
     pub interval_s: f64,
-    /// Intervals.
+    /// Number of intervals.
     pub intervals: u64,
     /// All CPU time that is charged; `None` if it is unknown.
     pub total_cpu_s: Option<f64>,
@@ -46,26 +46,26 @@ pub struct FairnessAnswer {
     pub users: Vec<UserUsage>,
     /// How unequal the usage of users is.
     pub inequality: Option<Inequality>,
-    /// By cluster.
+    /// Usage by cluster.
     pub clusters: Vec<ClusterUsage>,
-    /// By machine, or class of machines.
+    /// Usage by machine, or by class of machines.
     pub machines: Vec<MachineUsage>,
     /// The share of the capacity in use, by interval.
     pub load: Vec<Option<f64>>,
-    /// Users to limit, and users who came when capacity was free.
+    /// Users to limit, and users who arrived when capacity was free.
     pub suggestions: Suggestions,
-    /// By index.
+    /// Values by index.
     pub indices: Vec<OfIndex>,
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// Why there is nothing to compare.
+    /// The reason if there is nothing to compare.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
-    /// How alike the orders of users under each pair of indices are; `None` if not asked for.
+    /// How similar the orders of users are, for each pair of indices; `None` without `--what-if`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what_if: Option<Vec<Pair>>,
-    /// The places of users under each pair of indices; `None` if not asked for.
+    /// The places of users, for each pair of indices; `None` without `--what-if`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what_if_places: Option<Vec<Shift>>,
 }
@@ -78,13 +78,13 @@ pub struct AttemptCounts {
     pub attempts: u64,
     /// Attempts still open at the end of the window.
     pub open_attempts: u64,
-    /// Attempts closed at the end of their job that reach into the span.
+    /// Attempts that reach into the span and are closed at the end of their job.
     pub closed_with_job: u64,
-    /// What these use in the span, CPU-seconds.
+    /// CPU-seconds that these attempts use in the span.
     pub closed_with_job_cpu: f64,
-    /// Attempts counted as 0 by `requested`.
+    /// Attempts that `requested` counts as 0.
     pub without_request: u64,
-    /// Attempts charged by the CPU time that a log records.
+    /// Attempts charged with the CPU time that a log records.
     pub with_cpu_time: u64,
     /// Attempts without a user (or other group).
     pub without_name: u64,
@@ -110,11 +110,11 @@ impl From<Counts> for AttemptCounts {
 /// An index, and its values for all users together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OfIndex {
-    /// The index as it was asked for.
+    /// The index as the user wrote it.
     pub index: String,
-    /// The same with every parameter.
+    /// The index with every parameter.
     pub settings: String,
-    /// The names of its values for each user.
+    /// The names of the values that it has for each user.
     pub columns: Vec<String>,
     /// Which values mean more usage: `larger` or `smaller`.
     pub heavier: Cow<'static, str>,
@@ -123,8 +123,8 @@ pub struct OfIndex {
     /// How many of its values are undefined; `None` in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undefined: Option<Undefined>,
-    /// The column of its first value of each user in the table of the heaviest users; `None` in
-    /// older results, and for an index without such values.
+    /// The column in the table of the heaviest users that has the first value of the index. `None`
+    /// in older results, and for an index without values of users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column_in_table: Option<String>,
 }
@@ -133,9 +133,9 @@ pub struct OfIndex {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct FairnessSettings {
-    /// What CPU time means.
+    /// The definition of CPU time.
     pub cpu: Option<String>,
-    /// When it is charged.
+    /// When CPU time is charged.
     pub accrual: Option<Accrual>,
     /// Days before the span that indices also use.
     pub warm_up: Option<f64>,
@@ -144,11 +144,11 @@ pub struct FairnessSettings {
     clusters: Vec<OfCluster>,
 }
 
-/// What is stored of a cluster.
+/// The stored settings of a cluster.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct OfCluster {
-    /// By how much its times are moved, µs.
+    /// The shift of its times, µs.
     #[serde(deserialize_with = "if_it_reads")]
     shift_us: Option<i64>,
 }
@@ -159,13 +159,13 @@ impl FairnessSettings {
         self.clusters.len() < 2
     }
 
-    /// By how much the times of the first cluster are moved, s.
+    /// The shift of the times of the first cluster, s.
     pub(crate) fn shift_s(&self) -> f64 {
         let shift_us = self.clusters.first().and_then(|one| one.shift_us);
         micros_to_seconds(shift_us.unwrap_or(0))
     }
 
-    /// Whether usage is charged as it runs.
+    /// Whether usage is charged while it runs.
     pub(crate) fn is_charged_as_it_runs(&self) -> bool {
         self.accrual == Some(Accrual::Running)
     }
@@ -178,7 +178,7 @@ impl FairnessAnswer {
         if is_of_gpus { Resource::Gpu } else { Resource::Cpu }
     }
 
-    /// The sentence with the usage of all users, and the share of the heaviest.
+    /// The sentence with the usage of all users, and the share of the heaviest user.
     pub(crate) fn sentence(&self, settings: &FairnessSettings) -> Option<String> {
         let heaviest = self.users.first()?;
         let count = self.users.len() as u64;
@@ -204,7 +204,7 @@ pub(super) fn sentence(of: &Envelope) -> Option<String> {
     of.found::<FairnessAnswer>()?.sentence(&of.chosen())
 }
 
-/// Reads an answer and writes it again, with the names of its resource.
+/// Reads an answer and writes it again, with the names that belong to its resource.
 pub(super) fn form(answer: &Value) -> serde_json::Result<Value> {
     let resource = FairnessAnswer::deserialize(answer)?.resource();
     Ok(resource::json(again::<FairnessAnswer>(answer)?, resource))

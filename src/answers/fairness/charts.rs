@@ -63,12 +63,12 @@ pub(crate) fn charts(found: &Found, top: usize) -> Vec<(String, Chart)> {
     bars.into_iter().chain(all).collect()
 }
 
-/// The title of an axis of days from the start of the span on, which may be that of the trace.
+/// The title of an axis of days. The axis begins with the span, which may begin with the trace.
 pub(crate) fn axis_from(start_s: f64) -> &'static str {
     if start_s == 0.0 { DAYS_OF_TRACE } else { DAYS_OF_SPAN }
 }
 
-/// The same chart with another title of its axis of days.
+/// The same chart with another title on its axis of days.
 pub(crate) fn on_axis(mut chart: Chart, axis: &str) -> Chart {
     let set = |lines: &mut LineChart| {
         if lines.x_axis == DAYS_OF_SPAN {
@@ -83,13 +83,14 @@ pub(crate) fn on_axis(mut chart: Chart, axis: &str) -> Chart {
     chart
 }
 
-/// The name of the chart that answers who got how much.
+/// The name of the chart that shows how much each user got.
 const SHARES: &str = "fairness-shares";
 
-/// Users with a bar of their own.
+/// The most users with a separate bar.
 const BARS_MAX: usize = 10;
 
-/// The share of each of the heaviest users and of all others together; `None` for a single user.
+/// The share of each of the heaviest users, and of all other users together; `None` for a single
+/// user.
 fn shares(found: &Found, users: &[UserUsage]) -> Option<Chart> {
     let plan = &found.span.plan;
     let (named, rest) = users.split_at(BARS_MAX.min(users.len()));
@@ -125,11 +126,11 @@ fn shares(found: &Found, users: &[UserUsage]) -> Option<Chart> {
     })
 }
 
-/// Most points of a Lorenz curve.
+/// The most points of a Lorenz curve.
 const LORENZ_POINTS: usize = 200;
 
-/// The Lorenz curve: the share of the usage that the lightest users have together (Lorenz, 1905),
-/// and the line on which all users have used the same.
+/// The Lorenz curve: the share of the usage that the lightest users have together (Lorenz, 1905). A
+/// straight line shows equal usage of all users.
 #[expect(clippy::cast_precision_loss, reason = "users are far below 2^53")]
 fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
     let inequality = usage::inequality(users)?;
@@ -139,7 +140,7 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
     let mut points = vec![(0.0, 0.0)];
     for (place, user) in (1..).zip(users.iter().rev()) {
         so_far += user.cpu_s;
-        // Evenly spread, and always the last one.
+        // The points are evenly spaced, and the last one is always included.
         if place == count || place * LORENZ_POINTS / count != (place - 1) * LORENZ_POINTS / count {
             points.push((place as f64 / count as f64 * 100.0, so_far / total * 100.0));
         }
@@ -174,7 +175,7 @@ fn lorenz(found: &Found, users: &[UserUsage]) -> Option<Chart> {
     }))
 }
 
-/// The share of the heaviest users together.
+/// The share that the heaviest users have together.
 fn of_top(users: &[UserUsage], top: u64) -> f64 {
     let top = usize::try_from(top).unwrap_or(usize::MAX);
     users.iter().take(top).filter_map(|user| user.share).sum()
@@ -184,7 +185,7 @@ fn of_top(users: &[UserUsage], top: u64) -> f64 {
 pub(crate) fn shown(found: &Found, name: &str) -> String {
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
     let what = found.span.plan.by.name();
-    // Tables cut hashes in the same way: their first letters identify users.
+    // Tables shorten hashes in the same way: the first letters identify users.
     if is_number { format!("{what} {name}") } else { short(name) }
 }
 
@@ -229,7 +230,7 @@ fn caption(found: &Found) -> String {
         Accrual::End => "when an attempt ends",
         Accrual::Running => "as it runs",
     };
-    // A single cluster needs no name: it is the lake of the command.
+    // A single cluster needs no name, because it is the lake of the command.
     let clusters = match found.history.clusters.as_slice() {
         [_] => String::new(),
         several => format!("{}; ", several.join(" + ")),
@@ -242,8 +243,8 @@ fn caption(found: &Found) -> String {
     )
 }
 
-/// The main value of the named users, of whom there are no more than colours, and the sum of the
-/// others.
+/// The main value of the named users, and the sum of all others. There are at most as many named
+/// users as colours.
 pub(crate) fn of_users(
     found: &Found,
     series: &Series,
@@ -278,7 +279,7 @@ pub(crate) fn of_users(
         .map(|(user, tone)| Line::steps(shown(found, &user.user), points(&[user.who]), tone))
         .collect();
     let mut not_drawn = String::new();
-    // Bills of several users can be added up; factors and priorities cannot.
+    // The bills of several users can be added up; factors and priorities cannot.
     if !rest.is_empty() && series.adds_up {
         let rest_points = points(rest);
         let most = |points: &[(f64, f64)]| points.iter().map(|point| point.1).fold(0.0, f64::max);
@@ -317,8 +318,8 @@ pub(crate) fn of_users(
     }
 }
 
-/// The unit in which the values of some users are shown, empty if there is none, and how many units
-/// of the files make one.
+/// The unit in which the values of some users are shown, and how many units of the files make one.
+/// The unit is empty if there is none.
 fn shown_in(found: &Found, series: &Series, who: &[usize]) -> (String, f64) {
     let last = who.iter().filter_map(|&who| Found::last(series, who));
     let top = last.fold(0.0, f64::max);
@@ -326,7 +327,8 @@ fn shown_in(found: &Found, series: &Series, who: &[usize]) -> (String, f64) {
     values::shown_in((&series.settings, &series.columns[0]), of, top)
 }
 
-/// Which of the named users has the largest value at the end, and what the index means, as sentences.
+/// Sentences that say which of the named users has the largest value at the end, and what the index
+/// means.
 fn highest(
     found: &Found,
     series: &Series,
@@ -352,8 +354,8 @@ fn highest(
     most + &meaning.unwrap_or_default()
 }
 
-/// Whether the sum of all other users is drawn: not if it is so high that the named users would be hard to
-/// see.
+/// Whether the sum of all other users is drawn. It is not drawn if it is so high that the named
+/// users would be hard to see.
 fn is_drawn(rest: f64, highest: f64) -> bool {
     const HIGHER: f64 = 1.5;
     rest <= HIGHER * highest

@@ -1,8 +1,8 @@
-//! Share of the usage compared with entitlement, over time.
+//! The share of the usage compared with the entitlement, over time.
 //!
 //! In: a history of usage. Out: for each of the heaviest users, the share of all usage so far and
-//! the entitlement. Entitlements follow from the given accounts; without them, all users with usage
-//! so far have the same share. Values never depend on later events.
+//! the entitlement. Entitlements follow from the given accounts. Without accounts, all users with
+//! usage so far have the same entitlement. Values never depend on later events.
 
 use super::Found;
 use crate::charts::{Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone};
@@ -13,28 +13,28 @@ use crate::fairness::usage::UserUsage;
 
 const DAY_S: f64 = 86_400.0;
 
-/// Most users that are drawn, each in a separate plot.
+/// The most users that are drawn, each in a separate plot.
 const USERS_MAX: usize = 6;
 
-/// Most points of a curve, apart from the last one.
+/// The most points of a curve, apart from the last one.
 const POINTS_MAX: usize = 120;
 
-/// The part of the span that is not drawn, from its start: few users have come by then, and shares
-/// are far from those that follow.
+/// The part of the span, from its start, that is not drawn. Only few users have arrived by then,
+/// and their shares are far from the later ones.
 const LEFT_OUT: f64 = 0.02;
 
 /// The shares of all users at the end of an interval.
 struct Instant {
     /// Days since the start of the span.
     days: f64,
-    /// By user, the share of all that was charged so far.
+    /// By user, the share of everything that was charged so far.
     had: Vec<f64>,
-    /// By user, the share that they are entitled to.
+    /// By user, the share to which the user is entitled.
     entitled: Vec<f64>,
 }
 
-/// The shares at the ends of intervals, evenly spaced and always with the last one. Intervals
-/// before the first usage are left out.
+/// The shares at the ends of intervals. The intervals are evenly spaced, and the last one is always
+/// included. Intervals before the first usage are left out.
 fn over_time(history: &History) -> Vec<Instant> {
     let first = history.shown_from;
     let ends = first..history.grid.count;
@@ -68,7 +68,7 @@ fn over_time(history: &History) -> Vec<Instant> {
     found
 }
 
-/// The same share for each of those with usage.
+/// The same share for each user with usage.
 #[expect(clippy::cast_precision_loss, reason = "users are far below 2^53")]
 fn equal(sums: &[f64]) -> Vec<f64> {
     let users = sums.iter().filter(|sum| 0.0 < **sum).count();
@@ -86,7 +86,7 @@ fn drawn(mut instants: Vec<Instant>) -> Vec<Instant> {
 /// A share that varies by no more than this, relative to its mean, is a flat line.
 const FLAT: f64 = 0.1;
 
-/// Whether the share of a user is about the same at all instants, so that the last says it.
+/// Whether the share of a user is about the same at all instants, so that the last value is enough.
 fn is_flat(instants: &[Instant], who: usize) -> bool {
     let shares = || instants.iter().map(|at| at.had[who]);
     let (least, most) =
@@ -94,7 +94,7 @@ fn is_flat(instants: &[Instant], who: usize) -> bool {
     most - least <= FLAT * (most + least) / 2.0
 }
 
-/// A chart with a plot for each of the heaviest users; `None` for fewer than two users, and if no
+/// A chart with a plot for each of the heaviest users. `None` for fewer than two users, or if no
 /// entitlements are given and all shares are flat.
 pub(super) fn chart(
     found: &Found,
@@ -181,8 +181,8 @@ mod tests {
     use crate::fairness::accounts::Tree;
     use crate::fairness::samples::{history, tree};
 
-    /// Three users over some hours; each is present from the first use on. A use is an hour, a
-    /// user and CPU-seconds.
+    /// Three users over some hours; each is present from the first use on. A use consists of an
+    /// hour, a user and CPU-seconds.
     fn drawn(hours: usize, used: &[(u32, usize, u32)]) -> History {
         let mut rows = vec![vec![0.0; hours]; 3];
         for &(hour, who, cpu_s) in used {
@@ -227,8 +227,8 @@ mod tests {
     }
 
     proptest! {
-        /// Shares and entitlements add up to 1 at every instant, the last share is that of the
-        /// whole span, and no instant depends on later usage.
+        /// At every instant, shares and entitlements add up to 1. The last share is that of the
+        /// whole span. No instant depends on later usage.
         #[test]
         fn shares_are_of_what_was_used_so_far(
             used in prop::collection::vec((0..9_u32, 0..3_usize, 1..50_u32), 1..20),

@@ -1,4 +1,4 @@
-//! Usage as it was gathered, and the indices over it.
+//! The gathered usage, and the indices over it.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::results::tables_of;
 use crate::studies::first_end::FirstEnd;
 use crate::units::micros_to_seconds;
 
-/// Lakes and intervals, checked.
+/// The checked lakes and intervals.
 pub struct Span {
     pub clusters: Vec<Cluster>,
     pub plan: Plan,
@@ -33,12 +33,13 @@ pub struct Found {
     pub history: History,
     pub counts: Counts,
     pub series: Vec<Series>,
-    /// The first end of the only cluster, if its log seems to be selected by time of end.
+    /// The first end in the log of the only cluster, if the log seems to be selected by time of
+    /// end.
     pub first_end: Option<FirstEnd>,
 }
 
 impl Found {
-    /// The users, the heaviest first. Their peaks are those of times that are in the log.
+    /// The users, the heaviest first. Their peaks are taken only from times that are in the log.
     pub(super) fn users(&self) -> Vec<UserUsage> {
         let (missing, since_s) = self.missing();
         usage::users_where(&self.history, &|idx| {
@@ -47,8 +48,8 @@ impl Found {
         })
     }
 
-    /// When the tables of the only cluster are not loaded, and the start of the span on its clock, s.
-    /// Several clusters have a sum at every time, so nothing is left out.
+    /// The times at which tables of the only cluster are not loaded, and the start of the span on
+    /// its clock, s. With several clusters there is a sum at every time, so nothing is left out.
     pub(super) fn missing(&self) -> (Missing, f64) {
         let [only] = self.span.clusters.as_slice() else { return (Missing::default(), 0.0) };
         let kind = kind_of(self.span.plan.meter.resource());
@@ -74,14 +75,14 @@ impl Found {
         suggest(&self.history, Limits { ceiling_cpu_s, early_s, free_below: wanted.free })
     }
 
-    /// The value of a series at the end of the span; `None` if it is not defined.
+    /// The value of a series at the end of the span; `None` if it is undefined.
     pub(super) fn last(series: &Series, who: usize) -> Option<f64> {
         let last = series.intervals().checked_sub(1)?;
         Some(series.value(last, who, 0)).filter(|value| value.is_finite())
     }
 }
 
-/// Why usage is unknown, if so: no attempt records it.
+/// The reason if usage is unknown: no attempt records it.
 pub(crate) fn unknown(found: &Found) -> Option<String> {
     let Counts { attempts, without_request, with_cpu_time, .. } = found.counts;
     let (meter, clusters) = (found.span.plan.meter, &found.span.clusters);
@@ -90,7 +91,7 @@ pub(crate) fn unknown(found: &Found) -> Option<String> {
     is_silent.then(|| unknown_of(meter, attempts))
 }
 
-/// Definitions and choices that move the numbers.
+/// The definitions and choices that affect the numbers.
 pub(crate) fn settings(found: &Found) -> Value {
     let (asked, plan) = (&found.asked, &found.span.plan);
     let resolved = json!({

@@ -30,19 +30,19 @@ use crate::studies::monthly::Calendar;
 /// Whether the ends of attempts are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
-    /// Only if an index reads them.
+    /// They are kept only if an index reads them.
     AsIndicesRead,
-    /// Always.
+    /// They are always kept.
     Kept,
 }
 
-/// What is already known of the buckets of the lakes.
+/// The usage that is already known.
 pub enum Buckets<'a> {
-    /// Nothing.
+    /// No usage is known.
     Unread,
-    /// Parts that workers of a cluster have gathered.
+    /// Parts that workers of a cluster have already gathered.
     OfWorkers(&'a Parts),
-    /// All usage, already gathered.
+    /// All usage is already gathered.
     Gathered(Box<(History, Counts)>),
 }
 
@@ -101,7 +101,7 @@ pub fn gather_all(
     Ok(Gathered { asked: plan.clone(), span, history, counts, indices })
 }
 
-/// The lake from which usage is gathered, and the plan of gathering, for the workers of a cluster.
+/// For the workers of a cluster: the lake whose usage is gathered, and the plan for it.
 ///
 /// # Errors
 /// The plan is not valid, or there are several lakes.
@@ -165,7 +165,8 @@ impl Gathered {
     }
 }
 
-/// That the clocks of two lakes begin at different instants, though times are taken as they are.
+/// The warning that the clocks of two lakes begin at different instants, although the times are not
+/// aligned.
 fn other_clock(plan: &FairnessPlan, clusters: &[Cluster]) -> Option<Said> {
     let begins = |cluster: &Cluster| Calendar::of(&cluster.lake, None).map(|own| own.begin_us);
     let (first, others) = clusters.split_first()?;
@@ -181,7 +182,7 @@ fn other_clock(plan: &FairnessPlan, clusters: &[Cluster]) -> Option<Said> {
     )))
 }
 
-/// The indices of a plan that names none; for logs of Slurm also the factor that it goes by.
+/// The indices for a plan that names none. For logs of Slurm, they include Slurm's own factor.
 fn usual(clusters: &[Cluster]) -> Result<Named> {
     let are_slurm = clusters.iter().all(|cluster| cluster.lake.source() == Source::Slurm);
     let names: &[&str] =
@@ -189,7 +190,8 @@ fn usual(clusters: &[Cluster]) -> Result<Named> {
     names.iter().map(|name| Ok(((*name).to_owned(), indices::parse(name)?))).collect()
 }
 
-/// The indices that were asked for, built-in ones first; none if none was.
+/// The requested indices; built-in ones come first. Empty if the plan names none, has no
+/// `slurm.conf`, and does not compare orders (`--what-if`).
 fn indices_of(plan: &FairnessPlan, say: &dyn Fn(&Said)) -> Result<Named> {
     let rule = plan.slurm_conf.as_deref().map(Rule::load).transpose()?;
     let mut texts: Vec<&str> = rule.iter().map(|rule| rule.index.as_str()).collect();
@@ -227,8 +229,8 @@ fn indices_of(plan: &FairnessPlan, say: &dyn Fn(&Said)) -> Result<Named> {
         let limit = Duration::from_secs_f64(plan.time_limit);
         all.push((name.to_owned(), Box::new(Program::new(name, words, limit))));
     }
-    // Only names of custom indices are checked: a built-in one is named by its text, which is long
-    // if it names files.
+    // Only names of custom indices are checked. The name of a built-in index is its text, which is
+    // long if it names files.
     let built_in = all.len() - plan.own_count();
     all[built_in..].iter().try_for_each(|(name, _)| check_name(name)).map_err(Usage)?;
     let mut names: Vec<String> = all.iter().map(|index| index.0.clone()).collect();
@@ -252,14 +254,14 @@ fn named<'a>(pair: &'a str, flag: &str, what: &str) -> Result<(&'a str, &'a str)
     }
 }
 
-/// The longest name of a custom index, letters: it is part of titles.
+/// The most letters in the name of a custom index, because the name is part of titles.
 const NAME_MAX: usize = 100;
 
 /// Checks the name of a custom index. A page explains a built-in index by its name, so no other
 /// index may have it.
 ///
 /// # Errors
-/// The name is too long, is that of a built-in index, or has a character that is not shown.
+/// The name is too long, is the name of a built-in index, or has a character that cannot be shown.
 pub(crate) fn check_name(name: &str) -> Result<(), String> {
     if NAME_MAX < name.chars().count() {
         let cut: String = name.chars().take(20).collect();

@@ -67,7 +67,8 @@ pub const KIND: Kind<'static> = Kind {
     sentence: Some(answer::sentence),
     figure: Some("fairness-"),
     pages: Some(Pages::Users),
-    // Who got how much, and the bill over time, come first; other indices of the same usage look alike.
+    // The charts of who got how much, and of the bill over time, come first. Other indices of the
+    // same usage look similar.
     folded: &["-condor", "-slurm", "-entitled", "-lorenz"],
     captions: &[HALF_LIVES],
     ..Kind::called("fairness", "The heaviest users and their indices")

@@ -11,7 +11,7 @@ use crate::fairness::usage::{self, UserUsage};
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Meter};
 use crate::units::CpuTime;
 
-/// What a reader must know about the numbers.
+/// The notes that a reader needs to understand the numbers.
 pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
     let mut notes = Vec::new();
     let (history, by) = (&found.history, found.span.plan.by);
@@ -78,14 +78,14 @@ pub fn notes(found: &Found, wanted: &Wanted) -> Vec<String> {
 }
 
 /// The number of attempts without an end event that are closed at the end of their job, and their
-/// usage in the shown span, in words; empty if there are none.
+/// usage in the shown span. In words; empty if there are no such attempts.
 pub(in crate::answers) fn closed(found: &Found) -> String {
     let counts = found.counts;
     let cpu = counts.closed_with_job_cpu.seconds();
     edges::closed_with_job(counts.closed_with_job, Some(cpu), found.span.unit)
 }
 
-/// The usage of the users that the table leaves out.
+/// The note about the usage of the users that are not in the table.
 fn rest_note(users: &[UserUsage], by: By, wanted: &Wanted) -> Option<String> {
     let rest = users.get(wanted.top..).unwrap_or_default();
     if rest.is_empty() || wanted.show != Show::Heaviest || wanted.what_if {
@@ -101,7 +101,7 @@ fn rest_note(users: &[UserUsage], by: By, wanted: &Wanted) -> Option<String> {
     ))
 }
 
-/// Why there is nothing to compare, if so.
+/// The reason if there is nothing to compare.
 pub fn warning(found: &Found) -> Option<String> {
     if let Some(unknown) = unknown(found) {
         return Some(unknown);

@@ -243,7 +243,7 @@ fn accounts_help() -> String {
 
 impl Plan for FairnessPlan {
     fn define(&mut self, definitions: &Definitions) {
-        // `published` CPU time is known per job, not over time; memory and GPUs have their own
+        // `published` CPU time is known per job, not over time. Memory and GPUs have their own
         // definitions.
         let cpu = definitions.cpu.filter(|_| self.resource == Resource::Cpu);
         self.cpu = cpu.map(|cpu| match cpu {
@@ -262,7 +262,7 @@ impl Plan for FairnessPlan {
 }
 
 impl Default for FairnessPlan {
-    /// The plan if no flag is given.
+    /// The plan if the user gives no flag.
     fn default() -> Self {
         Self {
             lake: Vec::new(),
@@ -298,7 +298,7 @@ readers! {
     is_yes: bool = parsed(parse_yes);
 }
 
-/// Reads a yes or no, in any of the usual words.
+/// Reads yes or no, in any of the usual words.
 fn parse_yes(text: &str) -> Result<bool, String> {
     match text.to_lowercase().as_str() {
         "y" | "yes" | "t" | "true" | "on" | "1" => Ok(true),
@@ -319,7 +319,7 @@ impl FairnessPlan {
         Wanted { show, top, what_if, ceiling, early, free, days }
     }
 
-    /// How many custom indices there are.
+    /// The number of custom indices.
     pub(crate) fn own_count(&self) -> usize {
         self.index_file.len() + self.formula.len() + self.index_program.len()
     }
@@ -388,7 +388,8 @@ pub(crate) fn check(plan: &FairnessPlan) -> Result<(), Usage> {
     Ok(())
 }
 
-/// Name and folder of a lake, from `NAME=DIR`, or from a folder that is named by its last part.
+/// The name and folder of a lake, from `NAME=DIR`. Without a name, the last part of the folder is
+/// the name.
 pub(crate) fn named_lake(text: &str) -> (String, PathBuf) {
     match text.split_once('=') {
         Some((name, path)) if !name.contains('/') && !Path::new(text).exists() => {
@@ -404,7 +405,7 @@ pub(crate) fn named_lake(text: &str) -> (String, PathBuf) {
     }
 }
 
-/// Whether single machines or only their classes are distinguished.
+/// Whether single machines are distinguished, or only classes of machines.
 pub(crate) fn machines_of(plan: &FairnessPlan) -> Machines {
     let is_each = plan.by == By::Machine
         || 0 < plan.own_count()

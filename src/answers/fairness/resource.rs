@@ -1,8 +1,8 @@
 //! Renames tables and JSON about CPU time if memory or GPUs were charged.
 //!
 //! In: a table or a value with the names of CPU time. Out: the same with the names of the charged
-//! resource. For GPUs only `peak_cores` becomes `peak_gpus`: all other columns keep the names that
-//! they have with `--cpu`, and have the unit of GPU time.
+//! resource. For GPUs, only `peak_cores` becomes `peak_gpus`. All other columns keep the names that
+//! they have for CPU time, but are in the unit of GPU time.
 
 use std::sync::Arc;
 

@@ -18,7 +18,7 @@ use crate::results::shares::Terms;
 use crate::results::store::{Answer, Origin};
 use crate::units::micros_to_seconds;
 
-/// An index as it is stored, with the column of its values in the table of the heaviest users.
+/// An index as it is stored, with the name of its column in the table of the heaviest users.
 fn of_index((series, column_in_table): (&Series, Option<String>)) -> OfIndex {
     let finite = |number: f64| number.is_finite().then_some(number);
     let width = series.overall.len();
@@ -79,7 +79,7 @@ fn whole(found: &Found, wanted: &Wanted) -> FairnessAnswer {
     }
 }
 
-/// Why there are no users to compare.
+/// The reason why there are no users to compare.
 fn alone(found: &Found, users: &[UserUsage]) -> String {
     if let [only] = users {
         return format!(

@@ -1,8 +1,8 @@
-//! Checks that the answer fits into memory, before anything is gathered.
+//! Checks that the answer fits into memory, before any usage is gathered.
 //!
-//! In: the lakes, the intervals and the indices. Out: a note about the memory that the values will
-//! take, or an error. The number of values is users times intervals times columns of all indices,
-//! plus those that indices keep per user.
+//! In: the lakes, the intervals and the indices. Out: a note about the memory that the values take,
+//! or an error. The number of values is users times intervals times columns of all indices, plus
+//! the values that indices keep per user.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use crate::schema::Table;
 /// Bytes of a value.
 const VALUE_BYTES: u64 = 8;
 
-/// Number of values above which there is a note: 128 MiB.
+/// The number of values above which there is a note; they take 128 MiB.
 const NOTED: u64 = 1 << 24;
 
 /// Refuses values that would not fit into memory; returns a note if they take much of it.
@@ -68,7 +68,8 @@ fn bytes(values: u64) -> String {
     format!("{gib:.2} GiB")
 }
 
-/// The error for usage that could not be gathered; if it is too much, with advice on the options.
+/// The error if usage could not be gathered. If there is too much usage, the error gives advice on
+/// the options.
 pub(super) fn refusal(error: GatherError) -> Failure {
     match error {
         GatherError::Fact(error) => error.into(),
@@ -90,7 +91,7 @@ fn user_count(span: &Span) -> Result<u64, LakeError> {
             names.clear();
         }
     }
-    // One more for attempts without a name.
+    // One more, for attempts without a name.
     Ok(count + names.len() as u64 + 1)
 }
 
@@ -110,7 +111,7 @@ fn add_names(cluster: &Cluster, by: By, names: &mut BTreeSet<String>) -> Result<
         }
         By::Machine if lake.has(Table::MachineEvents) => (Table::MachineEvents, "machine_id"),
         By::Machine => (Table::TaskEvents, "machine_id"),
-        // There are only a few.
+        // There are only a few groups.
         By::Class | By::Cluster => return Ok(()),
     };
     if !has(table, &column) {

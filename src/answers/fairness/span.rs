@@ -12,7 +12,7 @@ use crate::schema::Table;
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Meter, Resource};
 use crate::units::{MICROS_PER_DAY, MICROS_PER_SECOND};
 
-/// Most intervals: more would fill memory, and no chart could show them.
+/// The most intervals. More would fill the memory, and no chart could show them.
 const INTERVALS_MAX: i64 = 200_000;
 
 pub(super) fn plan(asked: &FairnessPlan, until: Until) -> Result<Span> {
@@ -81,7 +81,7 @@ pub(super) fn plan(asked: &FairnessPlan, until: Until) -> Result<Span> {
     Ok(Span { clusters, plan, unit })
 }
 
-/// Advice for fewer intervals; the likely cause comes first.
+/// Advice on how to get fewer intervals; the most likely cause comes first.
 fn ways(asked: &FairnessPlan, until: Until, clusters: &[Cluster], interval_us: i64) -> String {
     let mut ways = Vec::new();
     let ends = || clusters.iter().map(|cluster| Windows::of(&cluster.lake).task_end_us);

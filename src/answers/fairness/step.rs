@@ -24,8 +24,8 @@ pub(crate) const STEP: Step = Step {
         .spread(errand)
 };
 
-/// Fills in the length of intervals (an hour, or a day if the trace is long), the accrual, and the
-/// indices beside the rule of a site.
+/// Sets the length of intervals (an hour, or a day if the trace is long), the accrual, and the
+/// indices that are computed in addition to the rule of a site.
 fn settle(open: &mut Open<'_>) {
     // If days are chosen, the interval follows from their number instead.
     let events = open.lake.manifest.table(Table::TaskEvents);
@@ -35,7 +35,7 @@ fn settle(open: &mut Open<'_>) {
         open.default_to("interval", interval.to_string().as_str());
     }
     open.default_to("accrual", defaults::accrual_name(open.usual.accrual));
-    // With a rule alone, the page would not show use over time.
+    // With only the rule, the page would not show use over time.
     if open.has("slurm-conf") {
         open.default_to("index", Setting::Many(["metered", "condor"].map(str::to_owned).into()));
     }
@@ -57,7 +57,7 @@ fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     Ok(None)
 }
 
-/// What the workers of a cluster gather.
+/// The work that the workers of a cluster do.
 fn errand(work: &Work<'_>) -> Result<Errand> {
     let (plan, until) = asked(work)?;
     let (Cluster { name, shift_us, .. }, plan) = gathering(&plan, until)?;

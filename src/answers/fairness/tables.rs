@@ -1,4 +1,4 @@
-//! The tables of the answer: the one that is shown, and the others that `--out` stores.
+//! The tables of the answer: the shown one, and the others that `--out` stores.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::results::frame::Frame;
 use crate::results::store::Files;
 use crate::units::CpuTime;
 
-/// The table that was asked for.
+/// The requested table.
 pub fn table(found: &Found, wanted: &Wanted) -> RecordBatch {
     resource::table(table_of(found, wanted), found.span.plan.meter.resource())
 }
@@ -36,7 +36,7 @@ fn table_of(found: &Found, wanted: &Wanted) -> RecordBatch {
     }
 }
 
-/// The users that used most.
+/// The users with most usage.
 pub(super) fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> RecordBatch {
     let unit = found.span.unit;
     let named = &users[..top.min(users.len())];
@@ -71,10 +71,10 @@ pub(super) fn heaviest(found: &Found, users: &[UserUsage], top: usize) -> Record
     frame.view(&shown.iter().map(String::as_str).collect::<Vec<&str>>()).batch()
 }
 
-/// The columns that are shown on stdout, besides those of indices.
+/// The columns that are shown on stdout, in addition to those of indices.
 const SHOWN: [&str; 4] = ["user", "cpu_s", "share", "peak_cores"];
 
-/// The others.
+/// The columns that are not shown on stdout.
 const NOT_SHOWN: [&str; 6] =
     ["unit", "ran_cpu_s", "peak_at_s", "first_use_s", "last_use_s", "largest_step_share"];
 
@@ -90,8 +90,8 @@ pub(super) fn value_names(all: &[Series]) -> Vec<Option<String>> {
     names.collect()
 }
 
-/// Index and column in one name: `metered_rv`, `condor_half_life_s_21600_rup`; with a number if the
-/// name is taken. Letters and digits of every script are kept.
+/// Index and column in one name: `metered_rv`, `condor_half_life_s_21600_rup`. If the name is
+/// taken, a number is added. Letters and digits of every script are kept.
 fn value_name(index: &str, column: &str, taken: &[String]) -> String {
     let kept = index.chars().flat_map(char::to_lowercase);
     let kept = kept.map(|letter| if letter.is_alphanumeric() { letter } else { '_' });
@@ -132,7 +132,7 @@ fn usage_table(found: &Found) -> RecordBatch {
         .batch()
 }
 
-/// Every value of some intervals of a series.
+/// A series, and the range of intervals whose values are written.
 type Piece<'a> = (&'a Series, Range<usize>);
 
 /// The share of the capacity in use by interval.
@@ -273,8 +273,8 @@ fn suggestions_table(found: &Suggestions) -> RecordBatch {
 /// Number of intervals whose values are converted to a table at a time, to save memory.
 const INTERVALS_AT_ONCE: usize = 32;
 
-/// Stores the values of all indices, the usage and the load by interval, and for a log the places of
-/// users under other half-lives.
+/// Stores the values of all indices, and the usage and load by interval. For a log, it also stores
+/// the places of users under other half-lives.
 pub fn put_series(found: &Found, files: &mut Files) -> Result<()> {
     let mut rows = files.rows("series", &series_table(found, std::iter::empty()))?;
     for (series, all) in whole_series(found) {
@@ -287,7 +287,7 @@ pub fn put_series(found: &Found, files: &mut Files) -> Result<()> {
     let usage = resource::table(usage_table(found), found.span.plan.meter.resource());
     files.table("usage", &usage)?;
     files.parquet("usage", &usage)?;
-    // Those who run a computing centre choose the half-life.
+    // The operators of a computing centre choose the half-life.
     let mut lakes = found.span.clusters.iter().map(|cluster| &cluster.lake);
     let is_of_users = found.span.plan.by == By::User && unknown(found).is_none();
     if is_of_users && lakes.all(|lake| lake.source().is_log()) {

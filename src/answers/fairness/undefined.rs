@@ -1,7 +1,8 @@
-//! Says how many values of an index are undefined.
+//! Reports how many values of an index are undefined.
 //!
 //! In: the counts of an index. Out: a sentence without its full stop, for the notes of the command
-//! and for pages. Before the first submission of a user there is no value, so none is undefined.
+//! and for pages. A user has no value before the first submission, and such missing values do not
+//! count as undefined.
 
 use super::FairnessAnswer;
 use crate::digits::{counted, grouped};

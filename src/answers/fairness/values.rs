@@ -1,15 +1,16 @@
 //! The units of the values of indices.
 //!
-//! In: an index with all its parameters, one of its columns, and the unit of usage. Out: the unit of
-//! the column, if it has one. A bill is in the unit of usage. A priority of Condor is a mean of ρ
-//! with a half-life (Ota and Aida 2009, equation 4): in the paper's form ρ is the usage of an
-//! interval, in `HTCondor`'s form it is the cores in use. Shares and factors have no unit.
+//! In: an index with all its parameters, one of its columns, and the unit of usage. Out: the unit
+//! of the column, if it has one. A bill is in the unit of usage. A priority of Condor is a mean of
+//! ρ with a half-life (Ota and Aida 2009, equation 4). In the form of the paper, ρ is the usage of
+//! an interval; in the form of `HTCondor`, ρ is the number of cores in use. Shares and factors have
+//! no unit.
 
 use super::{FairnessAnswer, OfIndex};
 use crate::digits::{in_use, lasting, unit_of_use};
 use crate::fairness::indices::BuiltIn;
 
-/// What an index means, with its half-life if it has one, and which values are worse for a user;
+/// The meaning of an index, its half-life if it has one, and which values are worse for a user.
 /// `None` for an index without a known name, such as a custom one.
 pub(crate) fn meaning_of_index(settings: &str) -> Option<String> {
     let (name, parameters) = settings.split_once(':').unwrap_or((settings, ""));
@@ -22,8 +23,8 @@ pub(crate) fn meaning_of_index(settings: &str) -> Option<String> {
     Some(kind.meaning(&fading))
 }
 
-/// Whether an index is a custom one, given all its parameters. A custom index cannot have the name
-/// of a built-in one.
+/// Whether an index, given with all its parameters, is a custom one. A custom index cannot have the
+/// name of a built-in one.
 pub(crate) fn is_custom(settings: &str) -> bool {
     meaning_of_index(settings).is_none()
 }
@@ -32,8 +33,8 @@ pub(crate) fn is_custom(settings: &str) -> bool {
 pub(crate) struct InTable<'a> {
     /// Its name.
     pub column: &'a str,
-    /// What a custom index and its value are called; `None` for a built-in index, whose column is its
-    /// heading.
+    /// The heading for a custom index and its value. `None` for a built-in index, because the
+    /// column name is its heading.
     pub heading: Option<String>,
     index: &'a OfIndex,
     /// The unit of usage, and the length of an interval, s.
@@ -41,8 +42,8 @@ pub(crate) struct InTable<'a> {
 }
 
 impl InTable<'_> {
-    /// The unit in which values up to `top` are shown, empty if there is none, and how many units of
-    /// the files make one.
+    /// The unit in which values up to `top` are shown, and how many units of the files make one.
+    /// The unit is empty if there is none.
     pub(crate) fn shown_in(&self, top: f64) -> (String, f64) {
         let first = self.index.columns.first().map_or("", String::as_str);
         shown_in((&self.index.settings, first), self.usage, top)
@@ -91,9 +92,9 @@ pub(crate) fn unit_of_value(settings: &str, column: &str, unit: &str) -> Option<
     }
 }
 
-/// The unit in which charts and pages show the values of a column of an index up to `top`, and how
-/// many units of the files make one: hours for a long bill, and what was in use on average for a
-/// usage per interval. The unit is empty if there is none.
+/// The unit in which charts and pages show the values of an index column up to `top`, and how many
+/// units of the files make one. A long bill is shown in hours, and a usage per interval as the
+/// average amount in use. The unit is empty if there is none.
 pub(crate) fn shown_in(
     (settings, column): (&str, &str),
     (unit, interval_s): (&str, f64),

@@ -1,4 +1,4 @@
-//! What is shown of an answer.
+//! The choices of what to show of an answer.
 
 use std::fmt;
 use std::str::FromStr;
@@ -37,7 +37,7 @@ pub enum Ceiling {
     Percent(f64),
 }
 
-/// A text that is not a ceiling.
+/// An error: the text is not a ceiling.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is neither a number of CPU-seconds such as 360000 nor a share such as `10%`")]
 pub struct CeilingError(String);
@@ -69,7 +69,7 @@ impl fmt::Display for Ceiling {
 /// The choices for the answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// What is shown.
+    /// The table to show.
     pub show: Show,
     /// Number of users that are named, the heaviest first.
     pub top: usize,
@@ -81,6 +81,6 @@ pub struct Wanted {
     pub early: Option<f64>,
     /// The share of the capacity in use below which capacity counts as free.
     pub free: f64,
-    /// The number of days that was asked for.
+    /// The number of days that the user chose.
     pub days: Option<f64>,
 }

@@ -1,5 +1,5 @@
-//! `--what-if`: compares the orders of users under several indices, for the same history; and the
-//! places of the users of a log under other half-lives, which every analysis of a log stores.
+//! `--what-if` compares the orders of users under several indices, for the same history. Every
+//! analysis of a log also stores the places of users under other half-lives.
 
 use std::cmp::Ordering;
 
@@ -14,31 +14,32 @@ use crate::faults::Result;
 use crate::results::frame::Frame;
 use crate::units::CpuTime;
 
-/// The indices that are compared without `--index`.
+/// The indices that are compared if the user names none with `--index`.
 pub(crate) const DEFAULT: [&str; 4] =
     ["metered", "condor:half_life_s=21600", "condor", "condor:half_life_s=604800"];
 
-/// How alike the orders of users under two indices are.
+/// How similar the orders of users under two indices are.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pair {
     pub one: String,
     pub other: String,
-    /// Users with usage for whom both have a value at the end of the span.
+    /// Users with usage for which both indices have a value at the end of the span.
     pub users: u64,
     /// Rank correlation at the end of the span.
     pub spearman_end: Option<f64>,
     pub kendall_end: Option<f64>,
-    /// Mean over the intervals in which it is defined, each among the users with usage by then.
+    /// Mean rank correlation over the intervals in which it is defined. Each interval counts only
+    /// users with usage by then.
     pub spearman_mean: Option<f64>,
     /// Users whose rank differs at the end.
     pub users_moved: u64,
-    /// The user whose rank differs most, and by how many places.
+    /// The user whose rank differs most; `most_places` is by how many places.
     pub most_moved: Option<String>,
     pub most_places: f64,
 }
 
-/// A user under two indices. Place 1 is the heaviest user; users with equal values share the mean
-/// of their places.
+/// The places of a user under two indices. Place 1 is the heaviest user; users with equal values
+/// share the mean of their places.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shift {
     pub one: String,
@@ -46,7 +47,8 @@ pub struct Shift {
     pub user: Option<String>,
     pub place_one: f64,
     pub place_other: f64,
-    /// Places by which the user moves up (heavier) under the other index; below 0 for down.
+    /// Places by which the user moves up (is heavier) under the other index; negative if the user
+    /// moves down.
     pub places_up: f64,
 }
 
@@ -97,8 +99,8 @@ pub(crate) fn places(history: &History, series: &[Series]) -> Vec<Shift> {
     pairs(series).flat_map(of).collect()
 }
 
-/// For each index after the first: the users whose place changes most from the first index to it,
-/// in a sentence.
+/// A sentence for each index after the first. It names the users whose place changes most from the
+/// first index to this one.
 pub(crate) fn moves(history: &History, series: &[Series]) -> Vec<String> {
     const NAMED: usize = 3;
     let places = places(history, series);
@@ -129,8 +131,8 @@ pub(crate) fn moves(history: &History, series: &[Series]) -> Vec<String> {
     beside.chunk_by(|one, other| one.other == other.other).map(sentence).collect()
 }
 
-/// The place of each user by use, and under each half-life of [`DEFAULT`]; the heaviest user first.
-/// Empty if there is no order: fewer than two users have used something.
+/// The place of each user by use, and under each half-life of [`DEFAULT`]; the heaviest user comes
+/// first. Empty if fewer than two users have used something, because there is no order then.
 ///
 /// # Errors
 /// An index has too many values.
@@ -138,7 +140,7 @@ pub(crate) fn half_lives(history: &History) -> Result<RecordBatch> {
     let first = first_use(history);
     let mut all: Vec<Vec<f64>> = Vec::new();
     for text in DEFAULT {
-        // The values of one index at a time are in memory.
+        // Only the values of one index are in memory at a time.
         let series = evaluate(text, indices::parse(text)?.as_mut(), history)?;
         let last = series.intervals().checked_sub(1);
         let values = last.and_then(|last| series.heaviness(last));
@@ -176,7 +178,7 @@ pub(crate) fn half_lives(history: &History) -> Result<RecordBatch> {
     Ok(frame.batch())
 }
 
-/// The half-life of `condor` if it names none, s.
+/// The half-life of `condor` if it has no parameter, s.
 const A_DAY_S: &str = "86400";
 
 /// Places by value, 1 for the largest; equal values share the mean of their places.
@@ -186,7 +188,7 @@ fn places_of(values: &[f64]) -> Vec<f64> {
     ranks(values).into_iter().map(|rank| count + 1.0 - rank).collect()
 }
 
-/// By user, the first shown interval (from 0) with a charge.
+/// By user, the first shown interval (counted from 0) with a charge.
 fn first_use(history: &History) -> Vec<Option<usize>> {
     let mut first = vec![None; history.people.len()];
     for cell in history.shown().iter().filter(|cell| cell.cpu != CpuTime::ZERO) {
@@ -196,14 +198,15 @@ fn first_use(history: &History) -> Vec<Option<usize>> {
     first
 }
 
-/// The users for whom two indices have a value, with both values; larger means heavier.
+/// The users for which two indices have a value, with both values; a larger value means heavier
+/// use.
 struct Order {
     users: Vec<usize>,
     values: [Vec<f64>; 2],
 }
 
 impl Order {
-    /// At the end of an interval, among users who have used something by then.
+    /// The order at the end of an interval, among users who have used something by then.
     fn at(series: [&Series; 2], interval: usize, first: &[Option<usize>]) -> Self {
         let all = series
             .map(|series| series.heaviness(interval).expect("only indices with values are paired"));
@@ -217,7 +220,7 @@ impl Order {
     }
 }
 
-/// How alike the orders under two indices are at the end of each interval.
+/// How similar the orders under two indices are, at the end of each interval.
 fn correlations(series: [&Series; 2], first: &[Option<usize>]) -> Vec<Option<f64>> {
     let intervals = series[0].intervals().min(series[1].intervals());
     (0..intervals)

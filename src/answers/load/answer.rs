@@ -27,17 +27,17 @@ use crate::units::{CpuTime, micros_to_seconds};
 pub struct LoadAnswer {
     /// The length of an interval, s.
     pub interval_s: f64,
-    /// What load is split by.
+    /// The group by which load is split.
     pub by: Cow<'static, str>,
     /// The unit of CPU.
     pub unit: Cow<'static, str>,
     /// The unit of memory.
     pub memory_unit: Cow<'static, str>,
-    /// What used memory means.
+    /// The definition of used memory.
     pub memory: UsedMemory,
     /// Sums over all intervals.
     pub totals: Totals,
-    /// Attempts.
+    /// Number of attempts.
     pub attempts: u64,
     /// Attempts without a CPU request, counted as 0.
     pub attempts_without_cpu_request: u64,
@@ -45,13 +45,13 @@ pub struct LoadAnswer {
     pub attempts_without_memory_request: u64,
     /// Attempts closed at the end of their job.
     pub attempts_closed_with_job: u64,
-    /// Attempts whose CPU time a log records.
+    /// Attempts whose CPU time the log records.
     pub attempts_with_cpu_time: u64,
-    /// What crosses the edges of the window.
+    /// The jobs, tasks or attempts that cross the edges of the window.
     pub censoring: Censoring,
-    /// A row per interval.
+    /// One row per interval.
     pub rows: TableRows<LoadRow>,
-    /// When jobs are submitted.
+    /// The times at which jobs are submitted.
     pub arrivals: Option<ArrivalStudy>,
     /// Waits and slowdowns by size of the job.
     pub sizes: TableRows<OfSize>,
@@ -61,7 +61,8 @@ pub struct LoadAnswer {
     pub memory_requests: TableRows<Value>,
     /// Waits and slowdowns by user.
     pub users: TableRows<Value>,
-    /// Whether users are compared by the queue (or priority band) of their jobs too, not only by size.
+    /// Whether users are compared by the queue (or priority band) of their jobs in addition to
+    /// size.
     pub has_queues: bool,
     /// The unit of GPUs; `None` if no attempt records them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,59 +70,63 @@ pub struct LoadAnswer {
     /// Attempts without a record of GPUs, counted as 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts_without_gpu_request: Option<u64>,
-    /// Waits of tasks without a recorded request; `None` if free capacity was not asked for.
+    /// Waits of tasks without a recorded request; `None` if the plan does not include free
+    /// capacity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_without_request: Option<u64>,
-    /// A row per interval and group; `None` without `--by`.
+    /// One row per interval and group; `None` without `--by`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stacked: Option<TableRows<Value>>,
-    /// The time that the tasks of each group waited; empty in older results.
+    /// The total waiting time of the tasks of each group; empty in older results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<WaitingOf>,
-    /// From when on the log seems to be whole, if it holds only jobs that ended from then on.
+    /// The instant from which on the log seems to be whole. `None` unless the log seems to contain
+    /// only jobs that ended from some instant on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole_from: Option<WholeFrom>,
-    /// When the share of the CPU that was requested changed for long; `None` if it did not.
+    /// The lasting change of the share of the CPU that was requested; `None` if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<LevelChange>,
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// Why there is nothing to see.
+    /// The reason if there is nothing to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
 
-/// The time that the tasks of a group waited.
+/// The total waiting time of the tasks of a group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WaitingOf {
     /// The group.
     pub name: String,
-    /// Tasks times the time that they waited, s.
+    /// The sum of the waiting times of all tasks, s.
     pub pending_s: f64,
 }
 
-/// The load from the first end on, of a log that seems to hold only jobs that ended from then on.
+/// The load from the first end on, for a log that seems to contain only jobs that ended from then
+/// on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WholeFrom {
-    /// The instant, s of the clock of the log.
+    /// The instant of the first end, on the clock of the log, s.
     pub from_s: f64,
-    /// The same in words.
+    /// The instant in words.
     pub when: String,
-    /// The start of the first whole interval from then on, s of the clock of the log, and in words;
-    /// `None` in older results.
+    /// The start of the first complete interval from that instant on, on the clock of the log, s.
+    /// `intervals_when` has it in words. Both are `None` in older results, and if there is no such
+    /// interval.
     pub intervals_from_s: Option<f64>,
     pub intervals_when: Option<String>,
-    /// CPU requested over that of the machines, in the intervals from `intervals_from_s` on.
+    /// Requested CPU over the CPU of the machines, in the intervals from `intervals_from_s` on.
     pub cpu_allocated_of_capacity_share: Option<f64>,
-    /// Whether a job is open at the end of the log; if none is, those that still ran then are missing.
-    /// `None` in older results.
+    /// Whether a job is open at the end of the log. If none is, the jobs that were still running
+    /// then are missing. `None` in older results.
     pub has_open: Option<bool>,
-    /// What the jobs submitted before do to means.
+    /// How jobs that were submitted before the instant affect means.
     pub means: Means,
-    /// Who used the CPU from then on; `None` in older results.
+    /// The use of the CPU from the instant on; `None` in older results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<LaterUse>,
 }
@@ -150,12 +155,13 @@ impl WholeFrom {
         }
     }
 
-    /// From when on the share is, in words: intervals are not divided.
+    /// The start of the average, in words. If an interval begins after the instant, it is the start
+    /// of this interval, because intervals are not divided.
     pub(crate) fn averaged_from(&self) -> &str {
         self.intervals_when.as_deref().unwrap_or(&self.when)
     }
 
-    /// What it means for averages over the whole log, as the beginning of a sentence.
+    /// The effect on averages over the whole log, as the beginning of a sentence.
     fn said(&self) -> String {
         let when = &self.when;
         let from_then = self.cpu_allocated_of_capacity_share.map_or_else(String::new, |share| {
@@ -168,22 +174,23 @@ impl WholeFrom {
     }
 }
 
-/// A change of the requested share of the CPU that lasted.
+/// A lasting change of the requested share of the CPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LevelChange {
     /// The instant, s of the clock of the log.
     pub at_s: f64,
-    /// The same in words.
+    /// The instant in words.
     pub when: String,
-    /// CPU requested over that of the machines, before it (from `whole_from.intervals_from_s` on).
+    /// Requested CPU over the CPU of the machines, before the change (from
+    /// `whole_from.intervals_from_s` on).
     pub before_share: f64,
-    /// The same after it.
+    /// The same share after the change.
     pub after_share: f64,
 }
 
 impl LevelChange {
-    /// The change of a load; intervals with a time that is not in the log do not count.
+    /// The change in a load. Intervals that contain times outside the log do not count.
     pub(super) fn of(load: &Load, first: Option<&FirstEnd>, missing: &Missing) -> Option<Self> {
         let at = &load.asked.at;
         let capacity = load.capacity.cpu.as_deref()?;
@@ -205,7 +212,8 @@ impl LevelChange {
     }
 }
 
-/// Sums over all intervals: amounts times seconds. `None` if an amount is known in no interval.
+/// Sums over all intervals: amounts times seconds. A sum is `None` if the amount is not known in
+/// any interval.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Totals {
@@ -215,13 +223,13 @@ pub struct Totals {
     pub memory_capacity_s: Option<f64>,
     /// CPU that running attempts requested.
     pub cpu_allocated_s: Option<f64>,
-    /// CPU that they used.
+    /// CPU that running attempts used.
     pub cpu_used_s: Option<f64>,
     /// CPU that waiting tasks requested.
     pub cpu_pending_s: Option<f64>,
     /// Memory that running attempts requested.
     pub memory_allocated_s: Option<f64>,
-    /// Memory that they used.
+    /// Memory that running attempts used.
     pub memory_used_s: Option<f64>,
     /// Memory that waiting tasks requested.
     pub memory_pending_s: Option<f64>,
@@ -229,7 +237,7 @@ pub struct Totals {
     pub running_s: Option<f64>,
     /// Waiting tasks.
     pub pending_s: Option<f64>,
-    /// GPUs of the machines; no field if no attempt records GPUs.
+    /// GPUs of the machines; the field is missing if no attempt records GPUs.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub gpu_capacity_s: Option<Option<f64>>,
     /// GPUs that running attempts requested.
@@ -238,22 +246,22 @@ pub struct Totals {
     /// GPUs that waiting tasks requested.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub gpu_pending_s: Option<Option<f64>>,
-    /// CPU requested over that of the machines.
+    /// Requested CPU over the CPU of the machines.
     pub cpu_allocated_of_capacity_share: Option<f64>,
-    /// CPU used over that of the machines.
+    /// Used CPU over the CPU of the machines.
     pub cpu_used_of_capacity_share: Option<f64>,
-    /// Memory requested over that of the machines.
+    /// Requested memory over the memory of the machines.
     pub memory_allocated_of_capacity_share: Option<f64>,
-    /// Free CPU on machines; no field if it was not asked for.
+    /// Free CPU on machines; the field is missing if the plan does not include free capacity.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub cpu_free_on_machines_s: Option<Option<f64>>,
-    /// The part of it on machines that no waiting task fits.
+    /// The part of the free CPU that is on machines that no waiting task fits.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub cpu_fragmented_s: Option<Option<f64>>,
     /// Free memory on machines.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub memory_free_on_machines_s: Option<Option<f64>>,
-    /// The part of it on machines that no waiting task fits.
+    /// The part of the free memory that is on machines that no waiting task fits.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub memory_fragmented_s: Option<Option<f64>>,
 }
@@ -262,7 +270,7 @@ pub struct Totals {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OfSize {
-    /// Their queue, if the table is by queue.
+    /// The queue of the jobs, if the table is by queue.
     pub queue: String,
     /// The number of processors or tasks.
     pub size: String,
@@ -274,18 +282,18 @@ pub struct OfSize {
     pub wait_s_median: Option<f64>,
     /// The 95 % quantile of their waits, s.
     pub wait_s_p95: Option<f64>,
-    /// The user with most of these, and how many are of this user; `None` if not counted.
+    /// The user with most of these jobs; `None` if not counted.
     pub most_user: Option<String>,
-    /// Their number.
+    /// The number of jobs of this user.
     pub most_user_jobs: Option<u64>,
-    /// The median running time of those that ended, s.
+    /// The median running time of the jobs that ended, s.
     pub run_s_median: Option<f64>,
-    /// Their median bounded slowdown.
+    /// The median bounded slowdown of the jobs.
     pub slowdown_median: Option<f64>,
 }
 
 impl OfSize {
-    /// `, 47 of them of user x` if one user has more than half of the jobs with a wait.
+    /// `, 47 of them of user x`; `None` unless one user has more than half of the jobs with a wait.
     pub(crate) fn mostly_of(&self) -> Option<String> {
         let (user, jobs) = (self.most_user.as_ref()?, self.most_user_jobs?);
         let whose = format!("of user {}", short(user));
@@ -297,10 +305,10 @@ impl OfSize {
     }
 }
 
-/// The fewest jobs with a wait of which a median is compared with others.
+/// The fewest jobs with a wait for which a median is compared with others.
 pub(crate) const WAITS_MIN: u64 = 10;
 
-/// The jobs with the longest median wait, s, of those of which there are some.
+/// The row with the longest median wait, and this wait, s. Rows with too few jobs do not count.
 pub(crate) fn longest_wait(rows: &TableRows<OfSize>) -> Option<(f64, OfSize)> {
     let rows = rows.iter().filter(|row| WAITS_MIN <= row.jobs_with_wait);
     let known = rows.filter_map(|row| Some((row.wait_s_median?, row)));
@@ -313,33 +321,34 @@ pub(crate) fn longest_wait(rows: &TableRows<OfSize>) -> Option<(f64, OfSize)> {
 pub struct LoadRow {
     /// CPU of the machines.
     pub cpu_capacity: Option<f64>,
-    /// CPU requested, the mean.
+    /// Mean requested CPU.
     pub cpu_allocated: Option<f64>,
-    /// CPU requested over that of the machines.
+    /// Requested CPU over the CPU of the machines.
     pub cpu_allocated_share: Option<f64>,
-    /// Waiting tasks, the mean.
+    /// Mean number of waiting tasks.
     pub pending_tasks: Option<f64>,
 }
 
-/// That averages include time that is not in the log, as a further sentence; empty if there is none.
+/// A further sentence that averages include time that is not in the log; empty if there is none.
 pub(crate) fn averaged(inputs: &[Input]) -> String {
     let missing = Missing::of_inputs(inputs, &[Table::TaskEvents, Table::MachineEvents]);
     missing.in_averages().map_or_else(String::new, |said| format!(". {said}"))
 }
 
-/// A sum as a share of another; `None` if that is not above 0.
+/// A sum as a share of `whole`; `None` if `whole` is not above 0.
 pub(crate) fn share_of(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
     Some(part? / whole.filter(|&whole| 0.0 < whole)?)
 }
 
 impl LoadAnswer {
-    /// That averages over a log selected by time of end are too low, as a further sentence; empty
-    /// if it is whole.
+    /// A further sentence that averages over a log are too low because it is selected by time of
+    /// end; empty if the log is whole.
     pub(crate) fn cut(&self) -> String {
         self.whole_from.as_ref().map_or_else(String::new, WholeFrom::said)
     }
 
-    /// How long before the end of the log the last job was submitted, if that is long, without a full stop.
+    /// How long before the end of the log the last job was submitted, without a full stop. `None`
+    /// if that time is short.
     pub(crate) fn quiet_end(&self) -> Option<String> {
         #[expect(clippy::cast_precision_loss, reason = "a log has far fewer than 2^53 intervals")]
         let length_s = self.rows.len() as f64 * self.interval_s;

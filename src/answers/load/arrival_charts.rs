@@ -10,14 +10,15 @@ use crate::charts::{
 use crate::digits;
 use crate::studies::load::arrivals::{ArrivalStudy, DAYS, TimeOfDay};
 
-/// The fewest hours of a chart by the hour of the week, and of daily patterns: two weeks.
+/// The fewest hours of a log for a chart by hour of the week, and for daily patterns: two weeks.
 const HOURS_MIN: f64 = 336.0;
 
-/// A single day makes submissions bursty if the index of dispersion is below this part without it.
+/// If the index of dispersion without a single day is below this part of the full index, then this
+/// day makes submissions bursty.
 const ONE_DAY: f64 = 0.8;
 
-/// An autocorrelation after a day that is below this is a weak daily rhythm: less than 4 % (its square)
-/// of the variance of hours follows from the day before.
+/// An autocorrelation after a day below this is a weak daily rhythm: less than 4 % (its square) of
+/// the variance of hours follows from the day before.
 const WEAK: f64 = 0.2;
 
 /// How long the submissions last, h.
@@ -25,12 +26,13 @@ fn length_h(arrivals: &ArrivalStudy) -> f64 {
     arrivals.hours.iter().map(|row| row.hours).sum()
 }
 
-/// Whether the log has too few days to distinguish a pattern of the week or the day from chance.
+/// Whether the log has too few days to distinguish a weekly or daily pattern from chance.
 fn is_short(arrivals: &ArrivalStudy) -> bool {
     length_h(arrivals) < HOURS_MIN
 }
 
-/// Which submissions are left out, since the log lacks jobs of that time; otherwise empty.
+/// A sentence about the submissions that are left out because the log lacks jobs of that time;
+/// otherwise empty.
 fn left_out(loaded: &Loaded) -> String {
     loaded.first_end.as_ref().map_or_else(String::new, |first| {
         format!(
@@ -40,7 +42,7 @@ fn left_out(loaded: &Loaded) -> String {
     })
 }
 
-/// What is not drawn of a short log; otherwise empty.
+/// A sentence about what is not drawn for a short log; otherwise empty.
 fn too_short(arrivals: &ArrivalStudy) -> String {
     if !is_short(arrivals) {
         return String::new();
@@ -82,7 +84,8 @@ pub(super) fn hours(loaded: &Loaded) -> Option<Chart> {
         0 => String::new(),
         some => format!("; {} submitted before it are left out", digits::grouped(some)),
     };
-    // All days of the week are shown, but of days since the start only those with jobs.
+    // With dates, all days of the week are shown. With days since the start, only those with jobs
+    // are shown.
     let is_counted = arrivals.time_of_day == TimeOfDay::FromStart;
     let has_jobs = |row: &HeatRow| row.values.iter().flatten().any(|value| 0.0 < *value);
     let rows: Vec<HeatRow> = rows.filter(|row| !is_counted || has_jobs(row)).collect();
@@ -102,7 +105,7 @@ pub(super) fn hours(loaded: &Loaded) -> Option<Chart> {
     }))
 }
 
-/// The hour with most jobs: `Most on Monday from 16 to 17 h: 1,440 jobs per hour. `.
+/// The hour with most submissions: `Most on Monday from 16 to 17 h: 1,440 jobs per hour. `.
 fn busiest(rows: &[HeatRow]) -> String {
     let fields =
         rows.iter().flat_map(|row| row.values.iter().zip(0_u32..).map(move |at| (row, at)));
@@ -203,8 +206,8 @@ fn words_of(window_s: f64) -> String {
     Length::seconds(whole).words()
 }
 
-/// The autocorrelation a day later, and the lag beyond half a day at which hours are most alike if
-/// the curve has a peak there: the largest value may lie on the flank that falls from lag 0.
+/// The autocorrelation a day later, and the lag of the highest peak beyond half a day, if there is
+/// one. Only peaks count, because the largest value may be on the slope that falls from lag 0.
 fn most_alike(points: &[(f64, f64)]) -> String {
     const FROM_H: f64 = 12.0;
     let Some((_, a_day)) = points.iter().find(|point| point.0 == 24.0) else {

@@ -21,11 +21,11 @@ use crate::studies::load::{Amount, By, Cells, Intervals, Load};
 use crate::studies::meter::Resource;
 use crate::units::{CpuTime, micros_to_seconds};
 
-/// Most intervals of a chart; more are joined.
+/// The most intervals of a chart; if there are more, they are joined.
 const COLUMNS_MAX: usize = 360;
 
 /// Shares of machines are rounded to multiples of this, in per cent. Neighbouring fields of equal
-/// value are drawn as one, which keeps a page small.
+/// value are drawn as one field, which keeps a page small.
 const SHADE: f64 = 10.0;
 
 /// Every chart, by the stem of its file.
@@ -43,7 +43,7 @@ pub(super) fn all(loaded: &Loaded) -> Vec<(String, Chart)> {
     charts
 }
 
-/// The charts over time. Nothing is drawn in the gaps of the tables that a chart is made from.
+/// The charts over time. Nothing is drawn in the gaps of a chart's tables.
 fn over_time(loaded: &Loaded) -> Vec<(String, Chart)> {
     let wants = |resource| loaded.plan.resource.is_none_or(|wanted| wanted == resource);
     let at = loaded.load.asked.at;
@@ -88,7 +88,7 @@ fn averaged(loaded: &Loaded) -> String {
     missing.map_or_else(String::new, |said| format!(" {said}."))
 }
 
-/// The tables of attempts and of the capacity.
+/// The tables with the attempts and the capacity.
 const EVENTS: [Table; 2] = [Table::TaskEvents, Table::MachineEvents];
 
 /// The title of the time axis, and its unit, s.
@@ -97,7 +97,8 @@ fn axis_of(at: &Intervals) -> (&'static str, f64) {
     if length_s < DAYS_FROM_S { (HOURS_OF_TRACE, 3600.0) } else { (DAYS_OF_TRACE, 86_400.0) }
 }
 
-/// How intervals are joined: how many make one value, its edges on the axis, and the axis title.
+/// How intervals are joined: the number that makes one value, the edges of the values on the axis,
+/// and the title of the axis.
 struct Joined {
     each: usize,
     edges: Vec<f64>,
@@ -115,7 +116,7 @@ impl Joined {
         Self { each, edges: ends.map(since).collect(), axis }
     }
 
-    /// The values of an area as a line with steps, with its own axis.
+    /// The values of an area as a step line with its own axis.
     fn panel(&self, area: &Area, noun: &str) -> LineChart {
         let starts = self.edges.iter().zip(&area.values);
         let mut points: Vec<(f64, f64)> =
@@ -133,7 +134,7 @@ impl Joined {
         }
     }
 
-    /// The length of time of a value of the chart, in words.
+    /// The time that one value of the chart covers, in words.
     fn length(&self, loaded: &Loaded) -> String {
         let each = i64::try_from(self.each).unwrap_or(i64::MAX);
         loaded.plan.interval.times(each).words()
@@ -207,7 +208,7 @@ fn areas(loaded: &Loaded, resource: Resource, amount: Amount, averaged: &str) ->
     } else {
         String::new()
     };
-    // If only one group has the amount, it is not named.
+    // If only one group has the amount, the group is not named.
     let groups = load.groups.iter().enumerate();
     let groups: Vec<_> =
         groups.filter(|(_, group)| table::has_any(load, &group.1, amount)).collect();
@@ -244,14 +245,14 @@ fn in_legend(load: &Load, name: &str) -> String {
     }
 }
 
-/// The capacity is drawn only if the largest load is at least this share of it.
+/// The capacity is drawn only if the largest load has at least this share of it.
 const DRAWN_FROM: f64 = 0.05;
 
 fn largest(values: &[Option<f64>]) -> f64 {
     values.iter().copied().flatten().fold(0.0, f64::max)
 }
 
-/// A resource at the start of the title of an axis.
+/// The name of a resource at the start of an axis title.
 const fn in_axis(resource: Resource) -> &'static str {
     match resource {
         Resource::Cpu => "CPU",
@@ -260,7 +261,7 @@ const fn in_axis(resource: Resource) -> &'static str {
     }
 }
 
-/// Free capacity: the part that no waiting task fits at the bottom, the rest above it.
+/// Free capacity: the part that no waiting task fits is at the bottom, the rest is above it.
 fn fragmented(
     loaded: &Loaded,
     resource: Resource,
@@ -301,8 +302,9 @@ fn fragmented(
     })
 }
 
-/// `On average 78.1 % of the capacity, in the fullest hour 96.8 %. `; `None` without a capacity. The
-/// average of a log that lacks early jobs is that from then on; the one with all time follows it.
+/// `On average 78.1 % of the capacity, in the fullest hour 96.8 %. `; `None` without a capacity.
+/// For a log that lacks early jobs, the average begins when the log is whole, and the average over
+/// all time follows.
 fn found(
     (capacity, source): (&[Option<f64>], Capacity),
     amounts: &[Option<f64>],
@@ -344,7 +346,8 @@ fn found(
     ))
 }
 
-/// Running and waiting tasks, below each other: on one axis the smaller number would be a thin band.
+/// Running and waiting tasks in two plots, one below the other. On one axis, the smaller number
+/// would be a thin band.
 fn tasks(loaded: &Loaded) -> Chart {
     let load = &loaded.load;
     let joined = Joined::of(loaded);
@@ -391,7 +394,8 @@ fn tasks(loaded: &Loaded) -> Chart {
     }
 }
 
-/// Most strips of a chart, so that it fits half a page; the table has all machines of the sample.
+/// The most strips of a chart, so that it fits half a page. The table has all machines of the
+/// sample.
 const STRIPS_MAX: usize = 15;
 
 /// At most `most` values, evenly spaced from the first on.
@@ -400,9 +404,10 @@ fn spaced<T>(all: &[T], most: usize) -> Vec<&T> {
     (0..count).map(|place| &all[place * all.len() / count]).collect()
 }
 
-/// Whether a machine is in service for at least half of a piece of time, going by the most capacity
-/// that it has in a piece: requests of tasks that end just after it has left would count as a
-/// multiple of what is left of its capacity.
+/// Whether a machine is in service for at least half of a piece of time, measured by the most
+/// capacity that it has in any piece. Otherwise, a machine that leaves would show far too large
+/// shares: the requests of tasks that end just after it has left would be divided by the little
+/// capacity that remains.
 fn is_mostly_there(at: &Intervals, strip: &Strip, resource: usize, piece: usize) -> bool {
     strip.capacity[resource].as_ref().is_some_and(|capacity| {
         // The last piece may be shorter.
@@ -411,8 +416,8 @@ fn is_mostly_there(at: &Intervals, strip: &Strip, resource: usize, piece: usize)
     })
 }
 
-/// A strip per machine of the sample, for CPU or the resource that was asked for. `None` for GPUs,
-/// or if the capacity of no machine is known.
+/// A strip per machine of the sample, for CPU or the requested resource. `None` for GPUs, or if the
+/// capacity of no machine is known.
 fn strips(loaded: &Loaded, averaged: &str) -> Option<(String, Chart)> {
     let Strips { at, machine_count, machines } = &loaded.load.strips;
     let (idx, stem, title, noun) = match loaded.plan.resource {
@@ -463,7 +468,7 @@ fn strips(loaded: &Loaded, averaged: &str) -> Option<(String, Chart)> {
     Some((stem.to_owned(), chart))
 }
 
-/// The fullest and the emptiest of some machines over the whole time, as a sentence.
+/// A sentence about the fullest and the emptiest of some machines over the whole time.
 fn extremes(strips: &[&Strip], resource: usize, noun: &str) -> String {
     let shares = strips.iter().filter_map(|strip| Some((strip.share_in_all(resource)?, strip)));
     let mut shares: Vec<(f64, &&Strip)> = shares.collect();

@@ -7,20 +7,20 @@ use arrow::record_batch::RecordBatch;
 use crate::results::frame::Frame;
 use crate::studies::load::jobs::{FateRow, JobSums};
 
-/// Waits and slowdowns of jobs by what they request.
+/// Waits and slowdowns of jobs by request.
 pub(super) fn requests(key: &str, fates: &[FateRow]) -> RecordBatch {
     let meaning =
         "The last known requests of the job's tasks, added up; the lower bound is included";
     named_fates(key, meaning, fates).batch()
 }
 
-/// The same by size, with the user of most of these jobs.
+/// Waits and slowdowns by size, with the user who has most of these jobs.
 pub(super) fn sizes(sums: &JobSums) -> RecordBatch {
     let frame = named_fates("size", "Tasks of the job; processors for a log", &sums.by_size());
     with_most(frame, &sums.most_by_size()).batch()
 }
 
-/// Adds the user with most of the jobs with a wait, in each row.
+/// Adds, to each row, the user with most of the jobs that have a wait.
 pub(crate) fn with_most(frame: Frame, most: &[Option<(&str, u64)>]) -> Frame {
     frame
         .maybe_text("most_user", most.iter().map(|most| most.map(|most| most.0)))
@@ -29,7 +29,7 @@ pub(crate) fn with_most(frame: Frame, most: &[Option<(&str, u64)>]) -> Frame {
         .about("That user's jobs with a wait")
 }
 
-/// The same by user, compared with others whose jobs are alike.
+/// Waits and slowdowns by user, compared with other users whose jobs are similar.
 pub(super) fn users(sums: &JobSums) -> RecordBatch {
     let (users, compared) = (sums.by_user(), sums.compared());
     let of = |row: &FateRow| compared.get(row.name.as_str()).copied().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Lengths of time, as they are written on the command line: `300`, `90s`, `5m`, `1h`, `1d`.
 //!
-//! In: text. Out: microseconds above 0, which print back in the largest unit that gives a whole
-//! number.
+//! In: text. Out: microseconds above 0. They are written back in the largest unit that gives a
+//! whole number.
 
 use std::fmt;
 use std::str::FromStr;
@@ -55,7 +55,7 @@ impl Length {
     }
 }
 
-/// A text that is not a length of time.
+/// An error: the text is not a length of time.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not a length of time above 0, such as 300, 90s, 5m, 1h or 1d")]
 pub struct LengthError(String);

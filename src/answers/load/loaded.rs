@@ -25,16 +25,16 @@ use crate::studies::meter::{CpuDefinition, Resource};
 use crate::studies::whole_use::WholeUse;
 use crate::units::{CpuTime, micros_to_seconds};
 
-/// The further share if GPUs are known.
+/// The additional share if GPUs are known.
 const GPU_SHARE: Share = share("gpu_allocated_share", "gpu_allocated", "gpu_capacity");
 
 /// The load of a lake, with its tables.
 pub struct Loaded {
     pub(super) plan: LoadPlan,
     pub(super) load: Load,
-    /// Free capacity that no waiting task fits; `None` if not asked for.
+    /// Free capacity that no waiting task fits; `None` if the plan does not include it.
     pub(super) fragmentation: Option<Fragmentation>,
-    /// The note if the log records no wait.
+    /// The note if the log records no waits.
     pub(super) assumed: Option<String>,
     pub(super) arrivals: ArrivalStudy,
     /// A row per interval.
@@ -44,13 +44,13 @@ pub struct Loaded {
     pub(super) sizes: RecordBatch,
     /// Where the CPU capacity comes from.
     pub(super) capacity: Capacity,
-    /// What is missing between the loaded parts.
+    /// The gaps between the loaded parts.
     pub(super) gaps: Vec<Gap>,
-    /// The first end in a log that seems to be selected by time of end.
+    /// The first end, for a log that seems to be selected by time of end.
     pub(super) first_end: Option<FirstEnd>,
-    /// Who used the CPU of such a log.
+    /// The use of the CPU of such a log.
     pub(super) whole_use: Option<WholeUse>,
-    /// Waits and slowdowns by the requests of jobs: CPU, memory.
+    /// Waits and slowdowns by the requests of jobs: first CPU, then memory.
     pub(super) requests: [RecordBatch; 2],
     pub(super) users: RecordBatch,
 }
@@ -58,14 +58,14 @@ pub struct Loaded {
 /// Adds up the load of a lake.
 ///
 /// # Errors
-/// There are too many intervals, no `task_events`, the lake does not record what the plan needs, or
-/// a table cannot be read.
+/// There are too many intervals, there is no `task_events`, the lake does not record what the plan
+/// needs, or a table cannot be read.
 pub fn load(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Loaded> {
     let asked = asked(lake, windows, plan)?;
     study(lake, windows, plan, fold(lake, windows, &asked)?)
 }
 
-/// The tables of a load that was added up.
+/// The tables of a load.
 pub(super) fn study(
     lake: &Lake,
     windows: Windows,
@@ -109,7 +109,7 @@ pub(super) fn study(
     })
 }
 
-/// Free capacity over time; unknown if the times at which tasks wait are not known.
+/// Free capacity over time. It is unknown if the times at which tasks wait are not known.
 fn free_of(lake: &Lake, windows: Windows, load: &Load) -> Result<Fragmentation> {
     if !load.knows_waits {
         return Ok(Fragmentation::default());
@@ -119,7 +119,7 @@ fn free_of(lake: &Lake, windows: Windows, load: &Load) -> Result<Fragmentation> 
 }
 
 impl Loaded {
-    /// What crosses the edges of the window.
+    /// The jobs, tasks or attempts that cross the edges of the window.
     pub fn censoring(&self) -> Censoring {
         let counts = self.load.counts;
         Censoring {
@@ -189,7 +189,7 @@ impl Loaded {
         }
     }
 
-    /// The time that the tasks of each group waited.
+    /// The total waiting time of the tasks of each group.
     fn waiting(&self) -> Vec<WaitingOf> {
         let groups = self.load.groups.iter().map(|(name, cells)| WaitingOf {
             name: name.clone(),

@@ -1,7 +1,7 @@
 //! The answer of `load`: the cluster over time, as rows, stacked areas and profiles.
 //!
 //! In: a lake, the length of intervals, and the groups. Out: means per interval, in total and by
-//! group; arrivals of jobs; waits and slowdowns by size, request and user.
+//! group; the arrivals of jobs; waits and slowdowns by size, request and user.
 
 mod answer;
 mod arrival_charts;

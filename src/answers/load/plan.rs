@@ -1,4 +1,4 @@
-//! What is asked of the load of a cluster.
+//! The plan of `load`.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use crate::studies::outcomes::Classes;
 /// The usual number of separate groups.
 const GROUPS: usize = 6;
 
-/// Most intervals times groups: about 1.5 GB per thread.
+/// The most intervals times groups; they take about 1.5 GB per thread.
 const CELLS_MAX: usize = 4_000_000;
 
 /// What is asked of a lake.
@@ -149,10 +149,11 @@ impl UsedMemory {
     }
 }
 
-/// What a plan asks of a lake.
+/// The request of a plan to a lake.
 ///
 /// # Errors
-/// There are too many intervals, no `task_events`, or the lake does not record what the plan needs.
+/// There are too many intervals, there is no `task_events`, or the lake does not record what the
+/// plan needs.
 pub(in crate::answers) fn asked(lake: &Lake, windows: Windows, plan: &LoadPlan) -> Result<Asked> {
     plan.check()?;
     lake.require(Table::TaskEvents)?;

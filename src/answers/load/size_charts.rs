@@ -1,7 +1,9 @@
-//! The charts of `load` by the size of jobs: how many there are, how long they run and wait.
+//! The charts of `load` by the size of jobs: how many jobs there are, how long they run and how
+//! long they wait.
 //!
-//! In: the load of a lake. Out: a figure by size, by requested CPU and by requested memory; none for an
-//! amount without classes (no job records it, or the size of a log's jobs already shows it).
+//! In: the load of a lake. Out: a figure by size, by requested CPU and by requested memory. An
+//! amount without classes has no figure: no job records it, or the size of a log's jobs already
+//! shows it.
 
 use super::{Loaded, WAITS_MIN, table};
 use crate::charts::{Chart, ForestChart, ForestColumn, Interval, Scale, Tone, beside_name};
@@ -13,13 +15,13 @@ use crate::studies::meter::Resource;
 struct Sizes {
     /// The end of the name of the file.
     stem: &'static str,
-    /// What makes the classes, in the title.
+    /// The name of the classes in the title.
     of: &'static str,
-    /// The amount that makes the classes, in words.
+    /// The amount that defines the classes, in words.
     by: String,
-    /// What a class is counted in: `tasks`, or the unit of a request.
+    /// The unit of a class: `tasks`, or the unit of a request.
     unit: &'static str,
-    /// Whether classes are of requests, not of sizes.
+    /// Whether the classes are requests, not sizes.
     is_of_requests: bool,
     rows: Vec<FateRow>,
 }
@@ -94,7 +96,7 @@ fn chart_of(sizes: &Sizes, with_waits: bool) -> Chart {
         .iter()
         .filter(|_| with_waits)
         .map(|measure| measure.drawn(sizes))
-        // Points below each other show nothing, such as waits of 0 s, or slowdowns of 1.
+        // Equal values show nothing, such as waits of 0 s or slowdowns of 1.
         .filter(|drawn| drawn.column.values.len() < 2 || !drawn.is_alike)
         .collect();
     let what = match delays.as_slice() {
@@ -127,8 +129,8 @@ fn chart_of(sizes: &Sizes, with_waits: bool) -> Chart {
     })
 }
 
-/// The name of a class of requests for readers, in millions or billions if it is large; bytes are
-/// in a larger unit: `4 to 16 GiB` for `4194304 to 16777216` KiB.
+/// The name of a class of requests for readers. Large numbers are in millions or billions, and
+/// bytes are in a larger unit: `4 to 16 GiB` for `4194304 to 16777216` KiB.
 pub(crate) fn of_request(name: &str, unit: &'static str) -> String {
     let units = table::several(unit);
     let Some((from, to)) = name.split_once(" to ") else { return format!("{name} {units}") };
@@ -138,7 +140,7 @@ pub(crate) fn of_request(name: &str, unit: &'static str) -> String {
     if let Some(said) = super::units::of_fourfold(unit, [from, to]) {
         return said;
     }
-    // Results of older versions have powers of ten.
+    // In results of older versions, the edges are powers of ten.
     if let Some((unit, per)) = super::units::in_decimal(unit, from) {
         let shown = |value: f64| digits::three_digits(value / per);
         return format!("{} to {} {unit}", shown(from), shown(to));
@@ -153,17 +155,18 @@ pub(crate) fn of_request(name: &str, unit: &'static str) -> String {
 /// The value that is drawn for each class.
 struct Measure {
     of: fn(&FateRow) -> Option<f64>,
-    /// The end of the line that begins at the value.
+    /// The other end of the line that begins at the value.
     most: fn(&FateRow) -> Option<f64>,
     note: fn(f64) -> String,
     axis: &'static str,
-    /// What it is, in a sentence; `None` if the caption says it.
+    /// What the measure shows, as a sentence; `None` if the caption says it.
     said: Option<&'static str>,
-    /// Its definition, as a further sentence; empty if the caption has it.
+    /// The definition of the measure, as a further sentence; empty if the caption has it.
     meaning: &'static str,
-    /// Whether it is a time in seconds, which is drawn in a unit that suits the largest value.
+    /// Whether the measure is a time in seconds. It is drawn in a unit that suits the largest
+    /// value.
     is_time: bool,
-    /// Values whose ratio is below this look the same.
+    /// If the ratio of two values is below this, they look the same.
     alike: f64,
     tone: Tone,
 }
@@ -212,7 +215,7 @@ const SLOWDOWN: Measure = Measure {
     meaning: " Bounded slowdown: time from the submission to the end, divided by the run time (at least 10 s); \
         at least 1; of all jobs that started and ended, whatever their outcome.",
     is_time: false,
-    // All about 1: nothing was slowed down.
+    // All values are about 1: nothing was slowed down.
     alike: 1.25,
     tone: Tone::Green,
 };
@@ -222,7 +225,7 @@ struct Drawn {
     /// The smallest and the largest value in words.
     found: String,
     column: ForestColumn,
-    /// Its definition, as a further sentence.
+    /// The definition of the measure, as a further sentence.
     meaning: &'static str,
     /// Whether all values, and all ends of lines, are about equal.
     is_alike: bool,
@@ -232,7 +235,7 @@ impl Measure {
     fn drawn(&self, sizes: &Sizes) -> Drawn {
         let rows = &sizes.rows;
         let all = |of: fn(&FateRow) -> Option<f64>| rows.iter().filter_map(of);
-        // The median of a few jobs says little.
+        // The median of only a few jobs says little.
         let many = rows.iter().filter(|row| WAITS_MIN <= row.jobs_ended);
         let known: Vec<(f64, String)> =
             many.filter_map(|row| Some(((self.of)(row)?, sizes.jobs(&row.name)))).collect();
@@ -253,7 +256,7 @@ impl Measure {
         let low = positive().fold(f64::INFINITY, f64::min);
         let high = positive().fold(0.0, f64::max);
         let is_far = FAR_APART * low <= high;
-        // Between values that are far apart, the unit is that of the middle on a logarithmic axis.
+        // If values are far apart, the unit is chosen for the middle of the logarithmic axis.
         let (unit, per) = digits::unit_of_time(if is_far { (low * high).sqrt() } else { high });
         let (axis, per) = if self.is_time {
             (format!("{} ({unit})", self.axis), per)
@@ -265,7 +268,7 @@ impl Measure {
             let high = (self.most)(row).map_or(value, |most| most / per);
             Some(Interval { low: value.min(high), value, high })
         };
-        // The dot, and the end of its line.
+        // The text gives the dot and the end of its line.
         let note = |row: &FateRow| {
             let [value, most] = [self.of, self.most].map(|of| of(row).map(self.note));
             match (value, most) {
@@ -288,10 +291,11 @@ impl Measure {
     }
 }
 
-/// From this ratio of the largest to the smallest value on, an axis is logarithmic.
+/// If the largest value is at least this many times the smallest, the axis is logarithmic.
 const FAR_APART: f64 = 100.0;
 
-/// Whether the largest value is less than `alike` times the smallest: points would look the same.
+/// Whether the largest value is less than `alike` times the smallest, or equal to it, so that
+/// points would look the same.
 fn are_alike(values: impl Iterator<Item = f64>, alike: f64) -> bool {
     let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
         (least.min(value), most.max(value))
@@ -299,10 +303,12 @@ fn are_alike(values: impl Iterator<Item = f64>, alike: f64) -> bool {
     most < least * alike || most == least
 }
 
-/// Mean slowdowns are explained by short jobs if they are at least this many times those of the others.
+/// If the mean slowdown of all jobs is at least this many times that of longer jobs, short jobs
+/// explain it.
 const RAISED: f64 = 1.5;
 
-/// How much jobs that hardly ran raise slowdowns, as a further sentence; empty if it is little.
+/// A further sentence that says how much very short jobs raise slowdowns; empty if the effect is
+/// small.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 fn of_short_jobs(rows: &[FateRow]) -> String {
     let mean = |of: fn(&FateRow) -> (Option<f64>, u64)| {
@@ -328,8 +334,8 @@ fn of_short_jobs(rows: &[FateRow]) -> String {
     })
 }
 
-/// The class with most jobs: `Most are jobs of 5 to 16 tasks: 11,581 of 11,704 jobs. `; empty for
-/// one class.
+/// The class with most jobs: `Most are jobs of 5 to 16 tasks: 11,581 of 11,704 jobs. `; empty if
+/// there is only one class.
 fn most(sizes: &Sizes) -> String {
     let rows = &sizes.rows;
     let all: u64 = rows.iter().map(|row| row.jobs).sum();
@@ -423,7 +429,7 @@ mod tests {
         assert_eq!((wait.axis.as_str(), wait.scale), ("wait, median to 95 % (s)", Scale::Linear));
         assert_eq!(wait.values[0], Some(Interval { low: 0.0, value: 0.0, high: 70.0 }));
         assert_eq!(wait.notes, ["0 s to 70 s", "3 s to 9 s"]);
-        // Equal medians are drawn if a quantile differs.
+        // Equal medians are still drawn if a quantile differs.
         sizes.rows[0].slowdown_p95 = Some(7.0);
         let (caption, all) = columns(&sizes, true);
         assert!(
@@ -445,7 +451,7 @@ mod tests {
         };
         let mut rows =
             vec![row("1", 2, Some(90.5)), row("2-4", 8, Some(194_733.0)), row("5", 1, None)];
-        // Drawn, but too few have ended for a sentence.
+        // The class is drawn, but too few jobs have ended for a sentence.
         rows.push(row("6-8", 1, Some(30.0)));
         let (caption, all) = columns(&of("tasks", rows), false);
         let most = "Most are jobs of 2 to 4 tasks: 8 of 12 jobs. Median run times range from 90.5 s for jobs of 1 \

@@ -15,7 +15,7 @@ pub(crate) const STEP: Step =
         .settled(settle, &[])
         .spread(|work| Ok(Errand::Load(work.section.clone())));
 
-/// Fills in the shortest interval that gives no more intervals than a page shows.
+/// Sets the shortest interval with which there are no more intervals than a page shows.
 fn settle(open: &mut Open<'_>) {
     let [start_us, end_us] = span_of(open.lake, open.windows);
     let span_us = end_us.saturating_sub(start_us);

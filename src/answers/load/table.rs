@@ -1,6 +1,6 @@
 //! The tables of `load`.
 //!
-//! In: integrals per interval. Out: means over intervals, null where nothing is known.
+//! In: integrals per interval. Out: means over intervals, null if an amount is unknown.
 
 use arrow::record_batch::RecordBatch;
 
@@ -15,9 +15,9 @@ use crate::studies::load::{Amount, By, Cells, Load};
 use crate::studies::meter::{CpuDefinition, MemoryDefinition, Resource};
 use crate::units::{CpuTime, MICROS_PER_SECOND, micros_to_seconds};
 
-/// Whether an amount is known in an interval. Usage is known in the span of its table, or
-/// everywhere if the log records it; waits, if the log records them; memory and GPUs, if any
-/// attempt requests them; everything else, always.
+/// Whether an amount is known in an interval. Usage is known within the span of its table, or
+/// everywhere if the log records it. Waits are known if the log records them, and memory and GPUs
+/// if any attempt requests them. All other amounts are always known.
 pub(super) fn known(load: &Load, amount: Amount) -> impl Fn(usize) -> bool + '_ {
     let at = load.asked.at;
     let counts = load.counts;
@@ -64,14 +64,14 @@ pub(super) fn several(unit: &str) -> String {
     if matches!(unit, "core" | "processor" | "slot") { format!("{unit}s") } else { unit.to_owned() }
 }
 
-/// The mean of an amount in each interval; `None` where it is unknown.
+/// The mean of an amount in each interval; `None` if it is unknown.
 pub(super) fn means(load: &Load, cells: &Cells, amount: Amount) -> Vec<Option<f64>> {
     let known = known(load, amount);
     let sums = cells.amounts(amount).iter().enumerate();
     sums.map(|(idx, &sum)| mean(load, idx, sum).filter(|_| known(idx))).collect()
 }
 
-/// The mean of a capacity in each interval; `None` where it is unknown.
+/// The mean of a capacity in each interval; `None` if it is unknown.
 pub(super) fn capacity(load: &Load, sums: Option<&Vec<CpuTime>>) -> Vec<Option<f64>> {
     let count = load.asked.at.count();
     (0..count).map(|idx| mean(load, idx, *sums?.get(idx)?)).collect()
@@ -96,7 +96,8 @@ fn less(wholes: &[Option<f64>], parts: &[Option<f64>]) -> Vec<Option<f64>> {
 /// The columns of a resource: name, amounts, capacity, unit.
 type Columns<'a> = (&'a str, Amounts, Option<&'a Vec<CpuTime>>, &'static str);
 
-/// What is allocated, used (`None` for GPUs), and requested by waiting tasks.
+/// The allocated amount, the used amount (`None` for GPUs), and the amount that waiting tasks
+/// request.
 type Amounts = (Amount, Option<Amount>, Amount);
 
 fn resources<'a>(plan: &LoadPlan, load: &'a Load) -> Vec<Columns<'a>> {
@@ -123,7 +124,7 @@ fn resources<'a>(plan: &LoadPlan, load: &'a Load) -> Vec<Columns<'a>> {
         .collect()
 }
 
-/// The start and the end of the interval of each row, s; an interval has a row per group.
+/// The start and the end of the interval of each row, s. An interval has one row per group.
 fn keys(load: &Load, groups: usize) -> (Vec<f64>, Vec<f64>) {
     let at = load.asked.at;
     let rows = || (0..at.count()).flat_map(move |idx| std::iter::repeat_n(idx, groups));
@@ -131,8 +132,8 @@ fn keys(load: &Load, groups: usize) -> (Vec<f64>, Vec<f64>) {
     (starts, rows().map(|idx| micros_to_seconds(at.end_of(idx))).collect())
 }
 
-/// The values of groups (a column each), row by row: all groups of the first interval, then those
-/// of the next.
+/// The values of groups (one column each) row by row: all groups of the first interval, then all
+/// groups of the next one.
 fn by_row<T: Copy>(columns: &[Vec<T>]) -> Vec<T> {
     let count = columns.first().map_or(0, Vec::len);
     (0..count).flat_map(|idx| columns.iter().map(move |column| column[idx])).collect()
@@ -197,7 +198,7 @@ pub(super) fn intervals(
     viewed(frame)
 }
 
-/// How many GPUs of the machines no attempt held.
+/// A text with the GPU time of the machines that no attempt held.
 pub(super) fn idle_gpus(totals: &Totals) -> String {
     let known = totals.gpu_capacity_s.flatten().zip(totals.gpu_allocated_s.flatten());
     let Some((all_s, held_s)) = known else {
@@ -215,7 +216,7 @@ pub(super) fn idle_gpus(totals: &Totals) -> String {
     )
 }
 
-/// Notes about free capacity that is unknown, and about waits that are left out.
+/// Notes about unknown free capacity, and about waits that are left out.
 pub(super) fn fragmentation_notes(known: &Fragmentation) -> impl Iterator<Item = String> {
     let unknown = "fragmented capacity is unknown: the trace does not record when tasks wait, the \
         capacity of machines, or where tasks run";
@@ -249,7 +250,8 @@ fn fragmentation_columns(
     frame
 }
 
-/// Means of what is allocated, used (`None` for GPUs), and requested by waiting tasks.
+/// Means of the allocated amount, of the used amount (`None` for GPUs), and of the amount that
+/// waiting tasks request.
 type Means<'a> = (&'a [Option<f64>], Option<&'a [Option<f64>]>, &'a [Option<f64>]);
 
 fn amount_columns(frame: Frame, name: &str, unit: &str, all: Means<'_>) -> Frame {
@@ -352,7 +354,7 @@ fn viewed(frame: Frame) -> RecordBatch {
     frame.view(&names).batch()
 }
 
-/// A row per machine of the sample and piece of the span.
+/// A row per machine of the sample and per piece of the span.
 pub(super) fn machines(plan: &LoadPlan, load: &Load) -> RecordBatch {
     let Strips { at, machines, .. } = &load.strips;
     let rows = || {

@@ -1,9 +1,9 @@
 //! The unit in which amounts of memory are drawn.
 //!
 //! In: the unit of a log and the largest amount. Out: the unit of the axis, and how many of the
-//! given unit make one.
+//! given units make one.
 
-/// The unit in which an amount is drawn, and how many of the given unit make one. For bytes it is
+/// The unit in which an amount is drawn, and how many of the given units make one. For bytes, it is
 /// the largest unit that `top` reaches.
 pub(super) fn in_words(unit: &'static str, top: f64) -> (&'static str, f64) {
     const BYTES: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
@@ -17,8 +17,9 @@ pub(super) fn in_words(unit: &'static str, top: f64) -> (&'static str, f64) {
     (unit, per)
 }
 
-/// A class of bytes between two powers of four in the largest binary unit of which it has one or more:
-/// `4 to 16 GiB`; `None` if it is not one.
+/// A class of bytes between two powers of four, in the largest binary unit in which the lower edge
+/// is at least 1: `4 to 16 GiB`. `None` if `unit` is not a binary unit of bytes, or if `to` is not
+/// four times `from`.
 pub(super) fn of_fourfold(unit: &str, [from, to]: [f64; 2]) -> Option<String> {
     const BYTES: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let place = BYTES.iter().position(|known| *known == unit)?;
@@ -33,8 +34,8 @@ pub(super) fn of_fourfold(unit: &str, [from, to]: [f64; 2]) -> Option<String> {
     Some(format!("{from} to {to} {}", BYTES[place]))
 }
 
-/// The largest decimal unit of bytes of which `least` has one or more, and how many of the given
-/// binary unit make one; `None` if that is no larger than the given one.
+/// The largest decimal unit of bytes that `least` reaches, and how many of the given binary units
+/// make one. `None` if no decimal unit above the given one fits.
 pub(super) fn in_decimal(unit: &str, least: f64) -> Option<(&'static str, f64)> {
     const BINARY: [(&str, f64); 3] =
         [("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0)];

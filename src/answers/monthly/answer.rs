@@ -17,9 +17,9 @@ use crate::studies::meter::{CpuDefinition, Meter};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MonthlyAnswer {
-    /// What CPU time means.
+    /// The definition of CPU time.
     pub cpu: CpuDefinition,
-    /// Its unit.
+    /// The unit of CPU time.
     pub unit: String,
     /// The time zone of the months.
     pub zone: String,
@@ -27,13 +27,13 @@ pub struct MonthlyAnswer {
     pub from_date: String,
     /// The date of the last instant of the window.
     pub to_date: String,
-    /// The time between them, s.
+    /// The time between these two dates, s.
     pub length_s: f64,
-    /// Months of which a part is not in the log.
+    /// Months that are only partly in the log.
     pub months_in_part: Vec<String>,
     /// Running time from which a failure counts as late, s.
     pub late_s: f64,
-    /// Whether the log has no accounts, and users are in their place.
+    /// Whether the log has no accounts, so that users replace them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub without_accounts: bool,
     /// CPU time of all attempts.
@@ -48,20 +48,22 @@ pub struct MonthlyAnswer {
     pub total_asked: f64,
     /// CPU time of the attempts with a limit.
     pub total_used_of_asked: f64,
-    /// Running time over time limit of attempts with a limit, the median.
+    /// The median of running time over time limit, for attempts with a limit.
     pub limit_used_median: Option<f64>,
     /// The number of jobs.
     pub jobs: u64,
     /// Jobs that did not finish.
     pub not_finished_jobs: u64,
-    /// Who used a log that lacks earlier jobs, since it is whole; `None` for any other, or if CPU time
-    /// is not what was requested.
+    /// The use of a log that lacks earlier jobs, since the log is whole. `None` for any other log,
+    /// or if CPU time is not the requested one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<UseSince>,
-    /// The user with half or more of them; `None` if there is none, or only one user.
+    /// The user who has half or more of the jobs that did not finish. `None` if no user has, or if
+    /// there is only one user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_not_finished: Option<MostOfUser>,
-    /// The fewest users with half or more of what was wasted, if they are few.
+    /// The fewest users who together wasted half or more of the wasted CPU time; `None` if these
+    /// are not few.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_wasted: Option<MostWasted>,
     /// The median wait of jobs, s.
@@ -72,27 +74,27 @@ pub struct MonthlyAnswer {
     pub attempts: u64,
     /// Attempts without a CPU request, counted as 0.
     pub attempts_without_request: u64,
-    /// By account and month.
+    /// Use by account and month.
     pub rows: TableRows<Value>,
-    /// All accounts, month by month.
+    /// Use of all accounts, month by month.
     pub months: TableRows<Value>,
-    /// Accounts over the whole log.
+    /// Use by account over the whole log.
     pub accounts: TableRows<OfAccount>,
-    /// The users who used most.
+    /// The users with most use.
     pub users: TableRows<Value>,
-    /// The accounts of each user with several, for as many users as have pages.
+    /// The accounts of each user who has several, for as many users as have pages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accounts_of_users: Vec<AccountsOfUser>,
     /// Waits by queue and size of the job.
     pub waits: TableRows<OfSize>,
-    /// How jobs ended, and why.
+    /// How and why jobs ended.
     pub ends: TableRows<OfReason>,
-    /// Time limits.
+    /// Time limits by queue.
     pub limits: TableRows<OfQueue>,
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// The reason, if there is nothing to show.
+    /// The reason if there is nothing to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
@@ -103,9 +105,9 @@ pub struct MonthlyAnswer {
 pub struct MostOfUser {
     /// The user.
     pub user: String,
-    /// Its jobs.
+    /// The number of jobs of this user.
     pub jobs: u64,
-    /// Those that did not finish.
+    /// The number of these jobs that did not finish.
     pub not_finished_jobs: u64,
 }
 
@@ -115,17 +117,17 @@ pub struct MostOfUser {
 pub struct AccountsOfUser {
     /// The user.
     pub user: String,
-    /// Its accounts, the one with most CPU time first.
+    /// The accounts of this user; the one with most CPU time comes first.
     pub accounts: Vec<String>,
 }
 
-/// The users who wasted most.
+/// The users who wasted most CPU time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MostWasted {
     /// The users, the heaviest first.
     pub users: Vec<String>,
-    /// What they wasted together, in the unit of the answer.
+    /// The CPU time that these users wasted together, in the unit of the answer.
     pub wasted: f64,
 }
 
@@ -138,7 +140,7 @@ pub struct OfAccount {
     pub share: Option<f64>,
 }
 
-/// The jobs that ended with an outcome, and for a reason.
+/// The jobs that ended with the same outcome, for the same reason.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OfReason {
@@ -146,44 +148,45 @@ pub struct OfReason {
     pub outcome: String,
     /// The reason in the words of the log.
     pub end_reason: Option<String>,
-    /// Jobs.
+    /// The number of jobs.
     pub jobs: u64,
-    /// CPU time of those of their attempts that did not finish, h.
+    /// CPU time of the attempts of these jobs that did not finish, h.
     pub wasted_cpu_h: f64,
-    /// Those attempts, without any that used nothing.
+    /// The number of these attempts, without those that used nothing.
     pub wasted_attempts: u64,
 }
 
-/// The smallest part of what was wasted for which a reason is named.
+/// The smallest share of the wasted CPU time for which a reason is named.
 const NAMED: f64 = 0.1;
 
 /// The time limits of a queue.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OfQueue {
-    /// Its name.
+    /// The name of the queue.
     pub queue: String,
     /// Attempts with a limit.
     pub attempts: u64,
-    /// Their median limit, s.
+    /// The median limit of these attempts, s.
     pub limit_s_median: Option<f64>,
-    /// Their median running time, s.
+    /// The median running time of these attempts, s.
     pub run_s_median: Option<f64>,
     /// Time limit x processors, h.
     pub asked_cpu_h: f64,
     /// Running time x processors, h.
     pub used_cpu_h: f64,
-    /// The same as a share.
+    /// `used_cpu_h` over `asked_cpu_h`.
     pub used_share: Option<f64>,
     /// Attempts that reached their limit.
     pub reached: u64,
-    /// Their CPU time, h.
+    /// The CPU time of these attempts, h.
     pub reached_cpu_h: f64,
 }
 
-/// `Attempts with a time limit ran for 0.2 % of the processor time that their limits allow; without queue
-/// croutons, whose limits make up 82.0 % of that, they ran for 0.9 %`: the used share of limits, and
-/// that without a queue that is most of them. Rows are queues with what was asked and used.
+/// The used share of time limits: `Attempts with a time limit ran for 0.2 % of the processor time
+/// that their limits allow; without queue croutons, whose limits make up 82.0 % of that, they ran
+/// for 0.9 %`. If the limits of one queue are most of the total, the share without this queue
+/// follows. Each row has a queue, the requested time and the used time.
 pub(super) fn used_of_limits(rows: &[(&str, f64, f64)]) -> Option<String> {
     let sums = |rows: &mut dyn Iterator<Item = &(&str, f64, f64)>| {
         rows.fold((0.0, 0.0), |sums, row| (sums.0 + row.1, sums.1 + row.2))
@@ -208,17 +211,17 @@ pub(super) fn used_of_limits(rows: &[(&str, f64, f64)]) -> Option<String> {
     Some(said + &without.unwrap_or_default())
 }
 
-/// Half of the attempts ran for at most this share of their limit: then limits say little.
+/// If half of the attempts ran for at most this share of their limit, limits say little.
 const FAR: f64 = 0.05;
 
-/// How the sentence about such limits begins, after another one.
+/// The beginning of the sentence about such limits, after another sentence.
 const FAR_LIMITS: &str = ". Limits say little of running times";
 
-/// The fewest attempts of a queue whose limit is reported.
+/// The fewest attempts of a queue for which its limit is reported.
 const LIMITS_OF: u64 = 10;
 
-/// `Limits say little of running times: 3 d in queue black and 125 d in queue croutons, while the median
-/// runs take 3.88 min and 32.8 min`: the medians of the queues with most attempts.
+/// The medians of the queues with most attempts: `Limits say little of running times: 3 d in queue
+/// black and 125 d in queue croutons, while the median runs take 3.88 min and 32.8 min`.
 fn far_limits(mut rows: Vec<OfQueue>) -> Option<String> {
     const QUEUES: usize = 2;
     let is_far = |row: &OfQueue| {
@@ -247,23 +250,24 @@ fn far_limits(mut rows: Vec<OfQueue>) -> Option<String> {
     ))
 }
 
-/// Whether fewer than two of some months are whole, so that there are none to compare.
+/// Whether fewer than two of the months are complete, so that there is nothing to compare.
 pub(super) const fn are_few(months: usize, in_part: usize) -> bool {
     months < 2 + in_part
 }
 
 impl MonthlyAnswer {
-    /// Whether the log covers less than two whole months, so that there are none to compare.
+    /// Whether the log covers fewer than two complete months, so that there is nothing to compare.
     pub(crate) fn has_few_months(&self) -> bool {
         are_few(self.months.len(), self.months_in_part.len())
     }
 
-    /// What attempts did with CPU time: used it, or requested it.
+    /// The verb for CPU time: attempts used it, or requested it.
     const fn verb(&self) -> &'static str {
         Meter::Cpu(self.cpu).verb()
     }
 
-    /// How many attempts reached their time limit, and their share of all CPU time.
+    /// The number of attempts that reached their time limit in words, and their share of all CPU
+    /// time.
     fn reached(&self) -> Option<(String, f64)> {
         let sums = self.limits.iter().fold((0, 0.0), |sums, row| {
             (sums.0 + row.reached, sums.1 + row.reached_cpu_h * 3600.0)
@@ -277,7 +281,8 @@ impl MonthlyAnswer {
         Some((format!("{who} {} {} of all CPU time", self.verb(), percent(share)), share))
     }
 
-    /// What was used of time limits: by the median attempt, and of all processor time that limits allow.
+    /// The used share of time limits: by the median attempt, and of all processor time that limits
+    /// allow.
     fn limits(&self) -> Option<String> {
         let rows: Vec<OfQueue> = self.limits.iter().collect();
         if self.limit_used_median.is_some_and(|share| share <= FAR)
@@ -296,7 +301,7 @@ impl MonthlyAnswer {
         Some(format!("{median}. {used}"))
     }
 
-    /// How long jobs waited, and whose jobs did not finish.
+    /// How long jobs waited, and which user has most of the jobs that did not finish.
     fn waits(&self) -> Option<String> {
         let wait = self.wait_s_median.zip(self.wait_s_p95).map(|(median, most)| {
             format!(
@@ -318,7 +323,7 @@ impl MonthlyAnswer {
         (!said.is_empty()).then(|| capital(&said.join("; ")))
     }
 
-    /// Who wasted most.
+    /// The users who wasted most.
     fn wasters(&self) -> Option<String> {
         let most = self.most_wasted.as_ref()?;
         let users: Vec<String> = most.users.iter().map(|user| short(user)).collect();
@@ -331,7 +336,7 @@ impl MonthlyAnswer {
         Some(format!("; {are} {names} wasted {share} of it"))
     }
 
-    /// Which jobs waited longest, of the sizes and queues with some jobs.
+    /// The jobs that waited longest, among the sizes and queues with enough jobs.
     fn waited_longest(&self) -> Option<String> {
         let (median, longest) = longest_wait(&self.waits)?;
         let processors = if longest.size == "1" { "processor" } else { "processors" };
@@ -349,27 +354,29 @@ impl MonthlyAnswer {
         })
     }
 
-    /// What uses are of.
+    /// The noun for what uses are grouped by: `account` or `user`.
     const fn noun(&self) -> &'static str {
         noun(!self.without_accounts)
     }
 
-    /// The sentences: what accounts used, what was wasted and why, how long jobs waited and whose did
-    /// not finish, and how much of the time limits was used.
+    /// The sentences: how much accounts used; how much was wasted and why; how long jobs waited and
+    /// which user has most of the jobs that did not finish; and how much of the time limits was
+    /// used.
     pub(crate) fn sentence(&self) -> Option<String> {
         let total = Some(self.total).filter(|&total| 0.0 < total)?;
         let first = self.accounts.iter().next()?;
         let waits = self.waits().map_or_else(String::new, |said| format!(". {said}"));
         let longest = self.waited_longest().unwrap_or_default();
         let limits = self.limits().unwrap_or_default();
-        // Limits that say little are a finding; what was used of others is a detail.
+        // Limits that say little are an important finding; the used share of other limits is a
+        // detail.
         let (far, limits) = if limits.starts_with(FAR_LIMITS) {
             (limits, String::new())
         } else {
             (String::new(), limits)
         };
         let wasted = Some(self.total_wasted).filter(|&wasted| 0.0 < wasted);
-        // Without waste, attempts that ended at their limit matter most.
+        // If nothing was wasted, attempts that ended at their limit matter most.
         let [at_limit, reached] = match self.reached() {
             Some((said, share)) if wasted.is_none() && NAMED <= share => {
                 [format!("; {said}"), String::new()]
@@ -422,7 +429,8 @@ impl MonthlyAnswer {
         ))
     }
 
-    /// That what attempts at their limit did may not be lost, if it counts as wasted.
+    /// A remark that the work of attempts at their limit may not be lost; empty if no attempt
+    /// counts as wasted.
     fn resumed(&self) -> &'static str {
         if 0.0 < self.total_wasted {
             " (where such a job goes on from a checkpoint, it is not wasted)"
@@ -431,7 +439,8 @@ impl MonthlyAnswer {
         }
     }
 
-    /// The reasons with much of what was wasted, the largest first; empty if the log has none.
+    /// The main reasons for the wasted CPU time, the largest first; empty if the log has no
+    /// reasons.
     fn why(&self) -> String {
         let share = |row: &OfReason| row.wasted_cpu_h * 3600.0 / self.total_wasted;
         let mut lost: Vec<(f64, OfReason)> =

@@ -1,5 +1,5 @@
-//! Charts of a log by month: use by month and account, users with their waste, waits by size, time
-//! limits by queue.
+//! Charts of a log by month: use by month and account, users with their waste, waits by size, and
+//! time limits by queue.
 
 use super::Months;
 use super::answer::used_of_limits;
@@ -17,7 +17,7 @@ use crate::units::CpuTime;
 const MONTHS_SHOWN: usize = 12;
 const BARS_SHOWN: usize = 24;
 
-/// A tone for each account; they repeat.
+/// A tone for each account; tones repeat.
 const TONES: [Tone; 7] =
     [Tone::Blue, Tone::Vermilion, Tone::Green, Tone::Orange, Tone::Purple, Tone::Sky, Tone::Grey];
 
@@ -37,7 +37,7 @@ pub(super) fn all(months: &Months) -> Vec<(String, Chart)> {
     drawn.map(|(name, chart)| (name.to_owned(), on_axis(name, chart))).collect()
 }
 
-/// The label of a bar: a name that is a number gets its kind in front, as in `account 4`.
+/// The label of a bar. If a name is a number, its kind comes first, as in `account 4`.
 fn named(kind: &str, name: &str) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|letter| letter.is_ascii_digit());
     if is_number { format!("{kind} {name}") } else { name.to_owned() }
@@ -47,7 +47,7 @@ fn percent(share: Option<f64>) -> String {
     share.map_or_else(String::new, sentences::label)
 }
 
-/// The accounts with most CPU time over a log without months to compare.
+/// The accounts with most CPU time, for a log without months to compare.
 fn by_account(months: &Months) -> BarChart {
     let accounts = by_use(months.monthly.by_account());
     let all = accounts.iter().map(|row| row.1.used.cpu).sum::<CpuTime>();
@@ -78,13 +78,13 @@ fn by_account(months: &Months) -> BarChart {
     }
 }
 
-/// The end of a bar: the CPU time of attempts that did not finish.
+/// The last part of a bar: the CPU time of attempts that did not finish.
 fn wasted(sums: &Sums) -> Option<(f64, Tone)> {
     let wasted = hours(sums.wasted.cpu);
     (0.0 < wasted).then_some((wasted, Tone::Vermilion))
 }
 
-/// What the end of a bar means, if any bar has one.
+/// The meaning of the last part of a bar, if any bar has one.
 fn red_end(bars: &[Bar]) -> &'static str {
     if bars.iter().any(|bar| bar.part.is_some()) {
         "; the orange end of a bar is of attempts that did not finish"
@@ -93,12 +93,12 @@ fn red_end(bars: &[Bar]) -> &'static str {
     }
 }
 
-/// What users did with CPU time: used it, or requested it.
+/// The verb for CPU time: users used it, or requested it.
 fn verb(months: &Months) -> &'static str {
     Meter::Cpu(months.cpu).verb()
 }
 
-/// The accounts of each month with most CPU time.
+/// For each month, the accounts with most CPU time.
 fn by_month(months: &Months) -> BarChart {
     let monthly = &months.monthly;
     let totals = monthly.by_month();
@@ -151,7 +151,7 @@ fn by_month(months: &Months) -> BarChart {
     }
 }
 
-/// What the log covers, if months are in it only in part; otherwise empty.
+/// The dates that the log covers, if it contains only part of some months; otherwise empty.
 fn covered(months: &Months) -> String {
     let [from, to] = &months.covered.dates;
     let months: Vec<String> = months.covered.in_part.iter().map(ToString::to_string).collect();
@@ -162,7 +162,7 @@ fn covered(months: &Months) -> String {
     }
 }
 
-/// The users with most CPU time, and how much of it did not finish.
+/// The users with most CPU time, and the part of it that did not finish.
 fn users(months: &Months) -> BarChart {
     let all = months.monthly.users.iter().map(|(name, user)| (name.as_str(), user.0.clone()));
     let used = |sums: &Sums| hours(sums.used.cpu);
@@ -204,8 +204,9 @@ fn users(months: &Months) -> BarChart {
     }
 }
 
-/// The queues and sizes with enough waits, and a sentence about the others, which names the one that
-/// waited longest if it waited longer than all of these; all if none has enough.
+/// The queues and sizes with enough waits, and a sentence about the others. The sentence names the
+/// one that waited longest, if it waited longer than all with enough waits. If none has enough
+/// waits, all are returned.
 fn of_enough(all: Vec<(f64, &str, FateRow)>) -> (Vec<(f64, &str, FateRow)>, String) {
     let (enough, few): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(.., row)| WAITS_MIN <= row.jobs_with_wait);
@@ -229,7 +230,7 @@ fn of_enough(all: Vec<(f64, &str, FateRow)>) -> (Vec<(f64, &str, FateRow)>, Stri
     (enough, said)
 }
 
-/// `5-16 processors`
+/// A number of processors in words, such as `5-16 processors`.
 fn processors(size: &str) -> String {
     format!("{size} {}", if size == "1" { "processor" } else { "processors" })
 }
@@ -280,7 +281,8 @@ fn waits(months: &Months) -> BarChart {
     }
 }
 
-/// The used share of time limits of the queues with the largest requests, the largest share first.
+/// The used share of time limits, for the queues with the largest requests; the largest share comes
+/// first.
 fn limits(months: &Months) -> BarChart {
     let mut rows: Vec<(&String, &Limits)> = months.monthly.limits.iter().collect();
     rows.sort_by(|one, other| other.1.asked.cmp(&one.1.asked).then(one.0.cmp(other.0)));
@@ -319,7 +321,7 @@ fn limits(months: &Months) -> BarChart {
     }
 }
 
-/// `User honbu used most, 30.3 % of all. `; empty if there are fewer than two.
+/// `User honbu used most, 30.3 % of all. `; empty if there are fewer than two users or accounts.
 fn heaviest<'a>(
     (kind, verb): (&str, &str),
     mut by_use: impl ExactSizeIterator<Item = (&'a str, CpuTime)>,

@@ -1,7 +1,7 @@
 //! The answer of `monthly`: the report of a computing centre on its accounting log.
 //!
 //! In: the lake of a log, a time zone, and the running time from which a failure counts as late.
-//! Out: use by account (in a log without accounts, by user) and month; accounts and users with their
+//! Out: use by account (by user in a log without accounts) and month; accounts and users with their
 //! waste; waits by queue and size; how and why jobs ended; and the unused part of time limits.
 
 mod answer;

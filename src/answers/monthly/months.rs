@@ -27,12 +27,12 @@ use crate::units::{CpuTime, micros_to_seconds};
 /// The most months of a log: a hundred years.
 const MONTHS_MAX: i64 = 1200;
 
-/// The sums of a log by month, from which the answer is made.
+/// The sums of a log by month; the answer is made from them.
 pub struct Months {
     pub(super) plan: MonthlyPlan,
     pub(super) cpu: CpuDefinition,
     pub(super) zone: Zone,
-    /// The name of the zone in the log, if the zone is not known.
+    /// The name of the time zone in the log, if this zone is unknown.
     unknown_zone: Option<String>,
     /// The units of sums in seconds and in hours.
     pub(super) units: [String; 2],
@@ -40,22 +40,22 @@ pub struct Months {
     pub(super) covered: Covered,
     /// Whether the log records how jobs ended.
     knows_ends: bool,
-    /// Who used a log that lacks earlier jobs, since it is whole.
+    /// The use of a log that lacks earlier jobs, since the log is whole.
     since: Option<UseSince>,
-    /// The note if the log records no wait.
+    /// The note if the log records no waits.
     assumed: Option<String>,
     pub(super) table: RecordBatch,
 }
 
-/// Why a log has no months.
+/// The reason why a log has no months.
 const NO_DATE: &str = "the log does not record on which date it begins";
 
-/// The same for a trace whose publisher gives the date, and whose tables count from time 0. `fairness`
-/// has the use of its users.
+/// The reason for a trace whose publisher gives the date, but whose tables count from time 0.
+/// `fairness` shows the use of its users.
 const NO_ACCOUNTS: &str = "the tables of this trace record no dates and no accounts; `fairness` shows use by \
     user";
 
-/// The reason why a lake has no months; `None` if it has.
+/// The reason why a lake has no months; `None` if it has months.
 pub(super) fn lack(lake: &Lake) -> Option<String> {
     if Calendar::of(lake, None).is_some() {
         return None;
@@ -118,12 +118,12 @@ pub fn monthly(lake: &Lake, windows: Windows, plan: &MonthlyPlan) -> Result<Mont
 }
 
 impl Months {
-    /// What the rows are.
+    /// The noun for the rows: `account` or `user`.
     pub(super) const fn noun(&self) -> &'static str {
         noun(self.monthly.has_accounts)
     }
 
-    /// Whether the log covers less than two whole months.
+    /// Whether the log covers fewer than two complete months.
     pub(super) fn are_few(&self) -> bool {
         are_few(self.monthly.by_month().len(), self.covered.in_part.len())
     }
@@ -160,7 +160,8 @@ impl Months {
     pub(super) fn details(&self) -> [(&'static str, RecordBatch); 6] {
         let (monthly, unit) = (&self.monthly, self.units[1].as_str());
         let ends = table::ends(monthly, unit);
-        // Without a recorded status all jobs count as finished: a table would say that they did.
+        // Without a recorded status, all jobs count as finished. A table would claim that they
+        // finished.
         let ends = if self.knows_ends { ends } else { ends.slice(0, 0) };
         [
             ("months", table::months(monthly, unit)),
@@ -225,7 +226,7 @@ impl Months {
     }
 }
 
-/// The accounts of the users with several, for the users with most CPU time.
+/// The accounts of users with several accounts, for the users with most CPU time.
 fn accounts_of_users(monthly: &Monthly) -> Vec<AccountsOfUser> {
     const USERS_MAX: usize = 100;
     if !monthly.has_accounts {
@@ -244,8 +245,8 @@ fn accounts_of_users(monthly: &Monthly) -> Vec<AccountsOfUser> {
         .collect()
 }
 
-/// The fewest users with half or more of what was wasted, the heaviest first; `None` if these are more
-/// than a few, or if all who wasted anything are among them.
+/// The fewest users who together wasted half or more, the heaviest first. `None` if there are more
+/// than a few such users, or if they are all the users who wasted something.
 fn most_wasted(monthly: &Monthly, total: &Sums) -> Option<MostWasted> {
     const USERS_MAX: usize = 3;
     let mut all: Vec<(CpuTime, &String)> = monthly
@@ -269,8 +270,8 @@ fn most_wasted(monthly: &Monthly, total: &Sums) -> Option<MostWasted> {
     None
 }
 
-/// The user with half or more of the jobs that did not finish, if it has enough jobs and there are
-/// others.
+/// The user who has half or more of the jobs that did not finish, if this user has enough such jobs
+/// and there are other users.
 fn most_not_finished(monthly: &Monthly, total: &Sums) -> Option<MostOfUser> {
     const JOBS_MIN: u64 = 10;
     let named = || monthly.users.iter().filter(|(name, _)| *name != UNKNOWN);

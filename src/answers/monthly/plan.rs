@@ -1,4 +1,4 @@
-//! What is asked about months.
+//! The plan of `monthly`.
 
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ impl Default for MonthlyPlan {
 
 impl Plan for MonthlyPlan {
     fn define(&mut self, definitions: &Definitions) {
-        // Published CPU is known per job, not over time; GPU time has its own columns.
+        // Published CPU time is known per job, not over time. GPU time has its own columns.
         let is_of_time = |cpu| cpu != CpuDefinition::Published && cpu != CpuDefinition::GpuSlots;
         self.cpu = definitions.cpu.filter(|&cpu| is_of_time(cpu));
     }

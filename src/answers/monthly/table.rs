@@ -11,10 +11,11 @@ use crate::studies::monthly::{Ends, Limits, Monthly, Sums};
 use crate::studies::quantile;
 use crate::units::{CpuTime, micros_to_seconds};
 
-/// The name of the row for all users without their own row.
+/// The name of the row for all users who have no separate row.
 const OTHERS: &str = "(others)";
 
-/// Use by account and month: months in order, and in each the accounts with most CPU time first.
+/// Use by account and month. Months are in order; within a month, the accounts with most CPU time
+/// come first.
 pub(super) fn use_of_months(monthly: &Monthly, unit: &str) -> RecordBatch {
     let totals = monthly.by_month();
     let mut rows: Vec<(String, &str, Sums, CpuTime)> = Vec::new();
@@ -43,7 +44,7 @@ pub(super) fn months(monthly: &Monthly, unit: &str) -> RecordBatch {
     sums_columns(frame, &sums, ("share", shares), unit, monthly.has_gpus).batch()
 }
 
-/// Accounts over the whole log, those with most CPU time first.
+/// Accounts over the whole log; those with most CPU time come first.
 pub(super) fn accounts(monthly: &Monthly, unit: &str) -> RecordBatch {
     let (rows, total) = (by_use(monthly.by_account()), monthly.total().used.cpu);
     let frame = Frame::default()
@@ -54,7 +55,7 @@ pub(super) fn accounts(monthly: &Monthly, unit: &str) -> RecordBatch {
     sums_columns(frame, &sums, ("share", shares), unit, monthly.has_gpus).batch()
 }
 
-/// The users who used most, and all others together.
+/// The users with most use, and all other users together.
 pub(super) fn users(monthly: &Monthly, unit: &str, most: usize) -> RecordBatch {
     let total = monthly.total().used.cpu;
     let all = monthly.users.iter().map(|(name, user)| (name.as_str(), user.0.clone()));
@@ -139,7 +140,7 @@ pub(super) fn waits(monthly: &Monthly) -> RecordBatch {
     with_most(fate_columns(frame, &fates), &monthly.most_in_waits()).batch()
 }
 
-/// How jobs ended, and why; in each outcome the reasons with most CPU time first.
+/// How and why jobs ended. Within an outcome, the reasons with most CPU time come first.
 pub(super) fn ends(monthly: &Monthly, unit: &str) -> RecordBatch {
     let total = monthly.total().used.cpu;
     let mut rows: Vec<(&(u8, String), &Ends)> = monthly.ends.iter().collect();
@@ -177,7 +178,7 @@ pub(super) fn ends(monthly: &Monthly, unit: &str) -> RecordBatch {
         .batch()
 }
 
-/// What attempts requested with their time limits, and what they used.
+/// The time that attempts requested with their limits, and the time that they used.
 pub(super) fn limits(monthly: &Monthly, unit: &str) -> RecordBatch {
     let rows = || monthly.limits.values();
     let median = |of: fn(&[i64; 2]) -> f64| {

@@ -1,4 +1,4 @@
-//! How often predictions were right, as it is stored and read back, and its sentence.
+//! The accuracy of predictions, as it is stored and read back, and its sentence.
 
 use std::borrow::Cow;
 
@@ -21,36 +21,38 @@ pub struct PredictAnswer {
     /// The age at which jobs are predicted, s; `None` at submission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age_s: Option<f64>,
-    /// Jobs that ended before that age.
+    /// Jobs that ended before they reached that age.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs_too_short: Option<u64>,
-    /// Jobs without tasks in the loaded parts by that age.
+    /// Jobs that had no task in the loaded parts by that age.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs_without_tasks: Option<u64>,
     /// All jobs.
     pub jobs_in_all: u64,
-    /// Judged jobs before whose submission a job of the same user and name had ended; `None` in older results.
+    /// Judged jobs for which a job of the same user and name had ended before their submission;
+    /// `None` in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs_with_past: Option<u64>,
-    /// What names of jobs are, as a sentence, if the trace has several; empty in older results.
+    /// A sentence that says what counts as the name of a job, if jobs in the trace have several
+    /// names; empty in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_names: Option<Cow<'static, str>>,
-    /// Jobs that ended but were submitted before the window, or whose submission is not recorded.
+    /// Jobs that ended, but were submitted before the window or have no recorded submission.
     pub jobs_before_window: u64,
     /// Jobs without FINISH, FAIL or KILL as the last event.
     pub jobs_without_end: u64,
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// The reason, if there is nothing to show.
+    /// The reason if there is nothing to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
 
 impl PredictAnswer {
-    /// The sentence: whether a rule is right more often than one prediction for all jobs, at their
-    /// submission or later, and which jobs it finds; then, in sentences of their own, how right it is,
-    /// what other rules do, and what was judged.
+    /// The text of all sentences. The first says whether a rule is right more often than one
+    /// prediction for all jobs, at their submission or later, and which jobs it finds. Further
+    /// sentences say how accurate it is, what other rules do, and which jobs were judged.
     pub(crate) fn sentence(&self) -> Option<String> {
         let (rule, area) = best(&self.rules)?;
         let first = headline(&self.rules, rule, self.age_s)?;
@@ -71,7 +73,8 @@ impl PredictAnswer {
         Some(all.into_iter().flatten().collect::<Vec<String>>().join(". "))
     }
 
-    /// On how few jobs the past of the same name says anything; `None` if that is no small part, or not known.
+    /// A sentence with the share of jobs for which no job of the same user and name ended before.
+    /// `None` if this share is not large, or not known.
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
     fn seldom_known(&self, rule: &Score) -> Option<String> {
         let known = self.jobs_with_past.filter(|_| 0 < rule.jobs)? as f64 / rule.jobs as f64;
@@ -81,8 +84,8 @@ impl PredictAnswer {
         })
     }
 
-    /// The rules that find clearly more of the failed jobs than the best one, which killed jobs may decide;
-    /// at most two. `None` without any.
+    /// A sentence about at most two rules that find clearly more of the failed jobs than the best
+    /// rule, whose rank may depend on killed jobs. `None` if there are no such rules.
     fn finds_more(&self, best: &Score) -> Option<String> {
         let (own, _) = found_of(best, "failed")?;
         let known = self.rules.iter().filter_map(|rule| Some((found_of(rule, "failed")?.0, rule)));
@@ -105,7 +108,7 @@ impl PredictAnswer {
         })
     }
 
-    /// Which rules rank jobs best.
+    /// A sentence about the rules that rank jobs best.
     fn ranking(&self, rule: &Score, area: f64) -> String {
         let others = as_good(&self.rules, rule);
         let others = if others.is_empty() {
@@ -118,8 +121,9 @@ impl PredictAnswer {
         format!("`{name}`{others} jobs best ({BY_AREA}, {area:.3}; 0.5 is chance){closer}")
     }
 
-    /// `` , but the chances that `overall` gives are closer (Brier score 0.120 instead of 0.122) ``: a rule
-    /// that ranks best may give chances that are further off. `None` if a sentence would not show it.
+    /// `` , but the chances that `overall` gives are closer (Brier score 0.120 instead of 0.122)
+    /// ``: the rule that ranks best may give less accurate chances. `None` if both scores are
+    /// written the same.
     fn closer(&self, best: &Score) -> Option<String> {
         let known = self.rules.iter().filter_map(|rule| Some((rule.brier_score?, rule)));
         let (least, rule) = known.min_by(|one, other| one.0.total_cmp(&other.0))?;
@@ -132,8 +136,8 @@ impl PredictAnswer {
         })
     }
 
-    /// How often a simple rule is right, and the one that is right most often; `None` if neither is
-    /// worth a sentence.
+    /// A sentence with the accuracy of a simple rule, and of the rule that is right most often;
+    /// `None` if neither is worth a sentence.
     fn others(&self, best: &Score) -> Option<String> {
         match (self.of_last(best), self.right_more_often(best)) {
             (Some(last), Some(other)) => Some(format!("{last}; {other}")),
@@ -141,17 +145,16 @@ impl PredictAnswer {
         }
     }
 
-    /// The accuracy of a simple rule: what became of the last job of the same name. `None` if it
-    /// is the best one itself, or was not asked for.
+    /// The accuracy of a simple rule: the outcome of the last job of the same name. `None` if it is
+    /// the best rule, or was not requested.
     fn of_last(&self, best: &Score) -> Option<String> {
         let last = self.rules.iter().find(|rule| rule.rule == LAST && rule.rule != best.rule)?;
         let (name, accuracy) = (in_words(&last.rule), percent(last.accuracy?));
         Some(format!("A simple rule, {name}, is right for {accuracy}"))
     }
 
-    /// The rule that is right most often, if that is not the best one; `None` if the difference is not
-    /// seen in a tenth of a per cent, or if it is that simple rule or in the first sentence, so that it is named
-    /// anyway.
+    /// The rule that is right most often, if it is not the best one. `None` if the difference is
+    /// less than a tenth of a per cent, or if another sentence already names this rule.
     fn right_more_often(&self, best: &Score) -> Option<String> {
         let known = self.rules.iter().filter_map(|rule| Some((rule.accuracy?, rule)));
         let (accuracy, rule) = known.max_by(|one, other| one.0.total_cmp(&other.0))?;
@@ -161,8 +164,8 @@ impl PredictAnswer {
         })
     }
 
-    /// Which jobs are judged, and what their outcome is: studies of outcomes may count all jobs, and
-    /// by all of their events.
+    /// A sentence about which jobs are judged and what their outcome is. Studies of outcomes may
+    /// count all jobs, and may use all of their events.
     fn judged(&self, rule: &Score) -> String {
         let alive = if self.age_s.is_some_and(|age_s| 0.0 < age_s) {
             ", had not ended by then"
@@ -182,7 +185,7 @@ impl PredictAnswer {
     }
 }
 
-/// The rules of a stored answer, each with what it predicts by.
+/// The rules of a stored answer, each with the data that it predicts from.
 pub(super) fn names(answer: &PredictAnswer) -> Vec<(String, String)> {
     let about = |rule: &Score| {
         let known: Predictor = rule.rule.parse().ok()?;
@@ -198,7 +201,7 @@ pub(super) fn names(answer: &PredictAnswer) -> Vec<(String, String)> {
 /// The largest difference of areas that a sentence calls equal.
 const EQUAL_AREA: f64 = 0.001;
 
-/// The other rules whose area is the same to three decimals, in their notation.
+/// The other rules whose area is less than `EQUAL_AREA` below the best one, in their notation.
 fn as_good(rules: &[Score], best: &Score) -> Vec<String> {
     let is_near = |auc: f64| best.auc.is_some_and(|most| most - auc < EQUAL_AREA);
     let others =
@@ -206,8 +209,8 @@ fn as_good(rules: &[Score], best: &Score) -> Vec<String> {
     others.map(|rule| format!("`{}`", short_name(&rule.rule))).collect()
 }
 
-/// `94.3 % of the jobs that do not finish (66.6 % of 10,058 failed and 95.3 % of 270,833 killed ones,
-/// by their last event)`.
+/// `94.3 % of the jobs that do not finish (66.6 % of 10,058 failed and 95.3 % of 270,833 killed
+/// ones, by the last event)`.
 fn found(rule: &Score) -> String {
     let Some(recall) = rule.recall else { return "no job, since all finish".to_owned() };
     let of = |name: &str| {
@@ -220,8 +223,8 @@ fn found(rule: &Score) -> String {
     format!("{} of the jobs that do not finish{each}", percent(recall))
 }
 
-/// The day with most of the jobs that do not finish, if that is half of them or more: no earlier job shows
-/// such a burst.
+/// The day of submission with most of the jobs that do not finish, if it has half or more of them.
+/// No earlier job predicts such a burst.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -248,7 +251,7 @@ fn of_one_day(rule: &Score) -> Option<String> {
     })
 }
 
-/// Fewer jobs are no burst.
+/// A burst has at least this many jobs.
 const MANY: u64 = 100;
 
 /// Seconds per day.
@@ -260,30 +263,31 @@ fn on_date(seconds: f64) -> String {
     whole.split(' ').next().unwrap_or(&whole).to_owned()
 }
 
-/// How the best rule is chosen, in words.
+/// The criterion for the best rule, in words.
 pub(super) const BY_AREA: &str = "the largest area under the ROC curve";
 
 /// The chance from which jobs are predicted not to finish, in words.
 pub(super) const THRESHOLD: &str = "above 0.5";
 
-/// The best rule in each sentence and caption: the one with the largest area under the ROC curve,
-/// which depends on no threshold; of equal ones the first. With the area.
+/// The best rule in each sentence and caption, and its area. It has the largest area under the ROC
+/// curve, which does not depend on a threshold. Of equal rules, the first is taken.
 pub(super) fn best(rules: &[Score]) -> Option<(&Score, f64)> {
     let known = rules.iter().filter_map(|rule| Some((rule, rule.auc?)));
     known.reduce(|most, next| if most.1 < next.1 { next } else { most })
 }
 
-/// The rule that predicts what became of the last job of the same user and name.
+/// The rule that predicts the outcome of the last job of the same user and name.
 const LAST: &str = "last";
 
-/// A gain in accuracy below this is hardly one.
+/// The smallest gain in accuracy that counts.
 const HARDLY: f64 = 0.01;
 
-/// A smaller share of jobs with a past of their name is worth a word.
+/// If fewer jobs than this share have earlier jobs of their name, a sentence says so.
 const SELDOM: f64 = 0.5;
 
-/// Whether a rule is right more often than one prediction for all jobs, and which jobs it finds. If none is,
-/// the first words say so, with the rule that is right most often.
+/// Whether a rule is right more often than one prediction for all jobs, and which jobs it finds. If
+/// the best rule is not, the first word is "No"; if no rule is, the sentence names the one that is
+/// right most often.
 fn headline(rules: &[Score], rule: &Score, age_s: Option<f64>) -> Option<String> {
     let (accuracy, when) = (percent(rule.accuracy?), when_predicted(age_s));
     let (name, jobs) = (in_words(&rule.rule), counted(rule.jobs, "job"));
@@ -314,13 +318,14 @@ fn headline(rules: &[Score], rule: &Score, age_s: Option<f64>) -> Option<String>
     Some(format!("{finds}: {when}, {name} is right for {accuracy} of {jobs}{without}"))
 }
 
-/// From this difference on, two shares of jobs that are found are said to be unlike.
+/// The smallest difference at which two shares of found jobs are called different.
 const UNLIKE: f64 = 0.1;
 
-/// A rule that finds a smaller share of jobs answers only in part.
+/// If a rule finds a smaller share of jobs, the answer is "In part".
 const FOUND: f64 = 0.5;
 
-/// `Yes for killed jobs (95.3 % are found), less for failed ones (66.6 %)`; `None` if all jobs finish.
+/// `Yes for killed jobs (95.3 % are found), less for failed ones (66.6 %)`. `None` if all jobs
+/// finish.
 fn finds(rule: &Score) -> Option<String> {
     let yes = |share: f64| if share < FOUND { "In part" } else { "Yes" };
     let (Some((killed, _)), Some((failed, _))) =
@@ -356,7 +361,8 @@ fn found_of(rule: &Score, outcome: &str) -> Option<(f64, u64)> {
     Some((own.predicted_share?, own.jobs))
 }
 
-/// How many of the jobs that do not finish a rule finds, and how many of its predictions are right.
+/// The share of the jobs that do not finish that a rule finds, and the share of its predictions
+/// that are right.
 fn right(rule: &Score) -> String {
     let precision = rule.precision.map_or_else(String::new, |share| {
         let share = percent(share);
@@ -365,8 +371,9 @@ fn right(rule: &Score) -> String {
     format!("`{}` finds {}{precision}", short_name(&rule.rule), found(rule))
 }
 
-/// That the jobs of which a rule is most certain finish far more often than it says, with how many
-/// they are; `None` if it is about right, or there are few.
+/// A sentence about a rule that is too certain: the jobs with its highest chances finish far more
+/// often than it predicts. It has the number of these jobs. `None` if the chances are about right,
+/// or if there are few jobs.
 fn too_sure(rule: &Score) -> Option<String> {
     let top = rule.calibration.iter().rfind(|bin| SURE_JOBS <= bin.jobs)?;
     let (mean, share) = (top.chance_mean?, top.not_finished_share?);
@@ -380,7 +387,8 @@ fn too_sure(rule: &Score) -> Option<String> {
     })
 }
 
-/// The fewest jobs, the least chance and the least difference from which a rule is called too sure.
+/// A rule is called too sure only with at least this many jobs, at least this mean chance, and at
+/// least this difference.
 const SURE_JOBS: u64 = 20;
 const SURE: f64 = 0.5;
 const TOO_SURE: f64 = 0.25;
@@ -392,25 +400,25 @@ fn in_words(rule: &str) -> String {
         .map_or_else(|_| format!("`{name}`"), |known| format!("{} (`{name}`)", known.words()))
 }
 
-/// The name of a rule in sentences and charts: without its parameters if they are the default.
+/// The name of a rule in sentences and charts. Default parameters are left out.
 pub(crate) fn short_name(rule: &str) -> String {
     let default = Predictor::ALL.into_iter().find(|known| known.to_string() == rule);
     default.map_or_else(|| rule.to_owned(), |known| known.name().to_owned())
 }
 
-/// Whether a rule is hardly right more often than one prediction for all jobs.
+/// Whether a rule is hardly more often right than one prediction for all jobs.
 fn is_hardly_better(rule: &Score) -> bool {
     gain(rule).is_some_and(|gain| gain < HARDLY)
 }
 
-/// By how much a rule is right more often than the better of the two predictions for all jobs.
+/// The difference in accuracy between a rule and the better of the two predictions for all jobs.
 fn gain(rule: &Score) -> Option<f64> {
     let all = of_all(rule)?;
     Some(rule.accuracy? - all.0)
 }
 
-/// The accuracy of the better of the two predictions for all jobs, and whether that is that they
-/// finish; `None` without jobs.
+/// The accuracy of the better of the two predictions for all jobs, and whether this prediction is
+/// that they finish. `None` if there are no jobs.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 fn of_all(rule: &Score) -> Option<(f64, bool)> {
     let lost = rule.true_positives + rule.false_negatives;
@@ -595,7 +603,7 @@ mod tests {
             right for 75.0 % of 100 jobs; the best, the rate of the user's jobs of the same name (`rate`), is right for \
             70.0 %"
         );
-        // Another rule is right more often than the one that ranks best.
+        // Another rule is right more often than the rule that ranks best.
         let other = Score { accuracy: Some(0.83), ..none.clone() };
         let said = headline(&[none.clone(), other], &none, None).unwrap();
         assert!(

@@ -1,7 +1,6 @@
-//! Charts of predictions: ROC and precision-recall curves, the calibration, and accuracy over the
-//! days.
+//! Charts of predictions: ROC and precision-recall curves, the calibration, and accuracy by day.
 //!
-//! In: scores. Out: charts by the stem of their files. A rule that only predicts yes or no gives a
+//! In: scores. Out: charts by the stem of their files. A rule that only predicts yes or no is a
 //! single point, between the corners of the curve.
 
 use std::collections::BTreeMap;
@@ -14,18 +13,18 @@ use crate::studies::predict::rules::Predictor;
 use crate::studies::predict::score::{Bin, OfDay, Point, Score};
 use crate::studies::quantile;
 
-/// Tones of rules in the order of [`Predictor::ALL`]; they repeat after seven. The two blues are of rules
-/// that are far apart: the last job, and the rate of all jobs.
+/// The tones of rules, in the order of [`Predictor::ALL`]; they repeat after seven. The two blues
+/// belong to rules that are far apart: the last job, and the rate of all jobs.
 const TONES: [Tone; 7] =
     [Tone::Blue, Tone::Vermilion, Tone::Green, Tone::Purple, Tone::Grey, Tone::Sky, Tone::Orange];
 
-/// The fewest jobs of a bin, or of a day, that is drawn: a share of a few jobs means little. The
+/// A bin or a day with fewer jobs is not drawn, because the share of a few jobs means little. The
 /// tables have all bins and days.
 const JOBS_SHOWN: u64 = 100;
 
-/// The charts, by the stem of their files. `edges` says which jobs are not counted and ends each
-/// caption; `when` is the time of the prediction, in words. What has too few points for a chart is
-/// said in a sentence below the curves.
+/// The charts, by the stem of their files. `edges` says which jobs are not counted, and ends each
+/// caption. `when` is the time of the prediction, in words. If there are too few points for a
+/// chart, a sentence below the curves says so.
 pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, Chart)> {
     if scores.iter().all(|score| score.jobs == 0) {
         return Vec::new();
@@ -94,13 +93,14 @@ pub(super) fn charts(scores: &[Score], edges: &str, when: &str) -> Vec<(String, 
     charts
 }
 
-/// The fewest points of a line that is worth a chart.
+/// The fewest points of a line for which a chart is worthwhile.
 const POINTS_MIN: usize = 3;
 
 /// The largest difference in accuracy of rules that count as equally right.
 const EQUALLY_RIGHT: f64 = 0.01;
 
-/// Why the calibration is not drawn, as a sentence: no rule has three bins with enough jobs.
+/// A sentence with the reason why the calibration is not drawn: no rule has three bins with enough
+/// jobs.
 fn no_calibration(scores: &[Score], lines: &[Line]) -> Option<String> {
     let rules = &lines[..lines.len() - 1];
     if rules.iter().any(|line| POINTS_MIN <= line.points.len()) {
@@ -121,8 +121,8 @@ fn no_calibration(scores: &[Score], lines: &[Line]) -> Option<String> {
     ))
 }
 
-/// Why accuracy is not drawn day by day, as a sentence: there are too few days, or all rules are
-/// equally right on each.
+/// The reason why accuracy is not drawn by day. If all rules are equally right on each day, it is a
+/// sentence; if there are too few days, it is empty.
 fn no_days(scores: &[Score]) -> Option<String> {
     let shown = |score: &Score| -> Vec<(i64, f64)> {
         let days = score.days.iter().filter(|day| JOBS_SHOWN <= day.jobs);
@@ -151,7 +151,7 @@ fn no_days(scores: &[Score]) -> Option<String> {
 /// The rule for which a number is largest, and that number.
 fn largest(scores: &[Score], of: impl Fn(&Score) -> Option<f64>) -> Option<(&Score, f64)> {
     let known = scores.iter().filter_map(|score| Some((score, of(score)?)));
-    // The first of equal ones.
+    // Of equal rules, the first is taken.
     known.reduce(|most, next| if most.1 < next.1 { next } else { most })
 }
 
@@ -166,7 +166,7 @@ fn largest_area(scores: &[Score]) -> String {
     })
 }
 
-/// The precision and the recall of the best rule at the threshold of the other sentences.
+/// The precision and recall of the best rule, at the threshold that the other sentences use.
 fn at_half(scores: &[Score]) -> String {
     let known = best(scores).and_then(|(score, _)| Some((score, score.precision?, score.recall?)));
     known.map_or_else(String::new, |(score, precision, recall)| {
@@ -180,8 +180,8 @@ fn at_half(scores: &[Score]) -> String {
     })
 }
 
-/// The threshold of the best rule with the best precision and recall together, by their harmonic
-/// mean, and whether it is better than predicting that no job finishes.
+/// The threshold at which the best rule has the best F1, the harmonic mean of precision and recall.
+/// The sentence compares it with the prediction that no job finishes.
 fn best_balance(scores: &[Score]) -> String {
     let balance = |point: &Point| {
         let (precision, recall) = (point.precision?, point.recall?);
@@ -192,7 +192,7 @@ fn best_balance(scores: &[Score]) -> String {
     else {
         return String::new();
     };
-    // The point of the smallest chance has all jobs.
+    // The point with the smallest chance includes all jobs.
     let all = score.curve.first();
     let of_all = all.and_then(balance).unwrap_or(0.0);
     let name = format!("{} ({BY_AREA})", short_name(&score.rule));
@@ -212,7 +212,7 @@ fn best_balance(scores: &[Score]) -> String {
     )
 }
 
-/// How close the predicted chances of the best rule are to the actual ends, and the closest ones.
+/// The error of the chances that the best rule predicts, and the smallest error of all rules.
 fn closest(scores: &[Score]) -> String {
     let negative = |score: &Score| Some(-score.brier_score?);
     let own = best(scores).and_then(|(score, _)| Some((score, score.brier_score?)));
@@ -251,11 +251,12 @@ fn percent(share: Option<f64>) -> Option<f64> {
     share.map(|share| share * 100.0)
 }
 
-/// Curves that are nowhere further apart than this, in percentage points of recall, look like one.
+/// Two curves look the same if they are nowhere further apart than this, in percentage points of
+/// recall.
 const APART: f64 = 1.0;
 
-/// The curves of which only the last that is drawn can be seen, in a sentence: each is named with
-/// the first that it lies on.
+/// A sentence about curves that lie on each other, so that only the last one drawn is visible. Each
+/// such group is named together.
 fn hidden(curves: &[Line]) -> String {
     let curves: Vec<(&str, Vec<f64>)> = curves
         .iter()
@@ -287,8 +288,7 @@ fn hidden(curves: &[Line]) -> String {
     )
 }
 
-/// The height of a curve at a quarter of a percent times `at`. Where it is upright, the upper end
-/// counts.
+/// The height of a curve at `at` quarters of a per cent. On a vertical part, the upper end counts.
 fn height(line: &Line, at: u32) -> f64 {
     let x = f64::from(at) / 4.0;
     let after = line.points.partition_point(|point| point.0 <= x);
@@ -298,8 +298,9 @@ fn height(line: &Line, at: u32) -> f64 {
     to.map_or(from.1, |to| from.1 + (x - from.0) / (to.0 - from.0) * (to.1 - from.1))
 }
 
-/// The threshold of a rule that has only one besides that which predicts all jobs alike, such as one
-/// that says yes or no: between two points there is no other rule to draw.
+/// The threshold of a rule with a single one, apart from the threshold that predicts all jobs
+/// alike. A rule that says yes or no is an example. Such a rule is drawn as a point, because there
+/// is no other rule between two points.
 fn only_threshold(score: &Score) -> Option<&Point> {
     let is_all = |point: &Point| {
         point.recall == Some(1.0) && point.false_positive_rate.is_none_or(|rate| rate == 1.0)
@@ -308,8 +309,8 @@ fn only_threshold(score: &Score) -> Option<&Point> {
     inner.next().filter(|_| inner.next().is_none())
 }
 
-/// Recall against the false positive rate. Each curve but a single point starts at (0, 0): with a threshold above all
-/// chances, no job is predicted not to finish.
+/// Recall against the false positive rate. Each curve, except a single point, starts at (0, 0):
+/// with a threshold above all chances, no job is predicted not to finish.
 fn roc(scores: &[Score]) -> Vec<Line> {
     let at = |point: &Point| percent(point.false_positive_rate).zip(percent(point.recall));
     let all = lines(scores, Stroke::Straight, &|score| {
@@ -322,14 +323,14 @@ fn roc(scores: &[Score]) -> Vec<Line> {
     std::iter::once(diagonal("by chance")).chain(all).collect()
 }
 
-/// From this area on, a curve is so close to the corner of no errors that only the corner is drawn.
+/// From this area on, curves are so close to the error-free corner that only the corner is drawn.
 const IN_CORNER: f64 = 0.9;
 
-/// The largest false positive rate and the smallest recall of the corner, per cent.
+/// The largest false positive rate and the smallest recall in the corner, per cent.
 const CORNER: (f64, f64) = (20.0, 70.0);
 
-/// The part of the curves that is drawn, what the title says of it, and a sentence about the curves outside:
-/// all, unless the best rule is close to the corner.
+/// The drawn part of the curves, the start of the axis with its words for the title, and a sentence
+/// about the curves outside. All curves are drawn unless the best rule is close to the corner.
 fn in_corner(scores: &[Score], curves: Vec<Line>) -> (Vec<Line>, Start, String) {
     if best(scores).is_none_or(|(_, area)| area < IN_CORNER) {
         return (curves, Start::default(), String::new());
@@ -367,13 +368,15 @@ fn cut(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     before.into_iter().chain(inside).chain(after).collect()
 }
 
-/// From this lowest value on, per cent, an axis from zero would leave much of a chart empty.
+/// If the lowest value is at least this, per cent, an axis from zero would leave much of a chart
+/// empty.
 const FAR_UP: f64 = 30.0;
 
-/// Where the axis of shares starts, per cent, and what the title says of it; nothing if at zero.
+/// The start of the axis of shares, per cent, and the words about it in the title. The words are
+/// empty if the axis starts at zero.
 type Start = (f64, String);
 
-/// The axis of shares starts at the tens below the lowest.
+/// The axis of shares starts at the multiple of ten below the lowest value.
 fn axis_from(lines: &[Line]) -> Start {
     let ys = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
     let lowest = ys.fold(f64::INFINITY, f64::min);
@@ -385,8 +388,9 @@ fn axis_from(lines: &[Line]) -> Start {
     }
 }
 
-/// Precision against recall, from the first threshold that some job reaches. Between two thresholds
-/// no precision was measured: the staircase has that of the lower one, which reaches the recall.
+/// Precision against recall, from the first threshold that some job reaches. No precision was
+/// measured between two thresholds, so the steps use the precision of the lower threshold, which
+/// reaches the recall.
 fn tradeoff(scores: &[Score]) -> Vec<Line> {
     let at = |point: &Point| percent(point.recall).zip(percent(point.precision));
     lines(scores, Stroke::Steps, &|score| {
@@ -420,7 +424,8 @@ fn diagonal(name: &str) -> Line {
     }
 }
 
-/// Accuracy by day, counted from the first: the clock of a log may begin decades before.
+/// Accuracy by day, counted from the first day, because the clock of a log may begin decades
+/// before.
 fn days(scores: &[Score]) -> Vec<Line> {
     let is_shown = |day: &&OfDay| JOBS_SHOWN <= day.jobs;
     let all = scores.iter().flat_map(|score| &score.days).filter(is_shown);
@@ -432,7 +437,7 @@ fn days(scores: &[Score]) -> Vec<Line> {
     })
 }
 
-/// The tone of each rule: always the same one, unless a rule with the same tone comes before it.
+/// The tone of each rule. It is always the same, unless an earlier rule has the same tone.
 fn tones(scores: &[Score]) -> Vec<Tone> {
     let own = |score: &Score| {
         let name = score.rule.split(':').next().unwrap_or_default();
@@ -449,8 +454,8 @@ fn tones(scores: &[Score]) -> Vec<Tone> {
     all.map(|(score, given)| given.or_else(|| free.next()).unwrap_or_else(|| own(score))).collect()
 }
 
-/// A line for each rule that has points. Rules with the same points share a line with all of their
-/// names, and a single point is marked.
+/// A line for each rule that has points. Rules with the same points share a line that has all their
+/// names. A single point is marked.
 fn lines(
     scores: &[Score],
     stroke: Stroke,
@@ -484,7 +489,7 @@ mod tests {
         assert_eq!((one[0], one[1]), (other[2], other[0]));
         let twice = of(&["rate:half_life=5", "rate:half_life=9", "rate"]);
         assert!(twice[0] != twice[1] && twice[1] != twice[2] && twice[0] != twice[2]);
-        // A rule without a tone of its own takes none of a later rule.
+        // A rule without a free tone does not take the tone of a later rule.
         let many = of(&["last", "hazard", "last-or-rate", "class"]);
         assert_eq!(
             [many[0], many[2], many[3]],
@@ -540,7 +545,7 @@ mod tests {
                 vec![day(17_000, 200, 0.9), day(17_003, 200, 0.5), day(17_004, 99, 0.0)],
                 vec![point(0.1, 1.0, 0.25), point(0.25, 0.5, 0.5)],
             ),
-            // Closer, with a better F1: it does not decide.
+            // This rule has closer chances and a better F1, but neither decides.
             score(
                 "two",
                 0.6,
@@ -678,10 +683,11 @@ mod tests {
         };
         let one = at(1.0, 0.5, 0.75, 0.25);
         assert_eq!(of(&[all.clone(), one.clone()]), [[(25.0, 50.0)], [(50.0, 75.0)]]);
-        // It predicts that no job fails, or finds all without predicting all alike.
+        // One rule predicts that no job fails. Another finds all of them without predicting the
+        // same for all jobs.
         assert_eq!(of(std::slice::from_ref(&all))[0], [(0.0, 0.0), (100.0, 100.0)]);
         assert_eq!(of(&[all.clone(), at(1.0, 1.0, 0.5, 0.5)])[0], [(50.0, 100.0)]);
-        // With two thresholds there is a choice between them.
+        // With two thresholds, there is a choice between them.
         let more = of(&[all, at(0.5, 0.75, 0.5, 0.5), one]);
         assert_eq!(more[0].len(), 4);
         assert_eq!(more[1].len(), 5);

@@ -1,4 +1,4 @@
-//! The answer of `predict`: what was predicted for jobs, and how often it was right.
+//! The answer of `predict`: the predictions for jobs, and how often they were right.
 //!
 //! In: rules and a lake. Out: a row per rule, and tables by outcome, by day, by predicted chance,
 //! and of both curves.
@@ -18,7 +18,7 @@ pub(crate) use answer::short_name;
 pub use plan::PredictPlan;
 pub use predicted::{Predicted, predicted};
 
-/// The shares that a prediction gives.
+/// The shares in a prediction.
 pub const SHARES: [Share; 6] = [
     share("accuracy", "jobs that were predicted correctly", "jobs that are counted"),
     share(

@@ -23,15 +23,15 @@ use crate::studies::predict::rules::Predictor;
 use crate::studies::predict::score::Score;
 use crate::units::micros_to_seconds;
 
-/// What was found.
+/// The past of the jobs, and the scores of all rules.
 pub struct Predicted {
     pub past: Past,
     pub scores: Vec<Score>,
-    /// What names of jobs are, if the trace has several.
+    /// A sentence about what counts as the name of a job, if jobs in the trace have several names.
     of_names: Option<&'static str>,
 }
 
-/// What names of jobs are in the traces of Google, whose jobs have two.
+/// The name of a job in the traces of Google, whose jobs have two names.
 const LOGICAL: &str =
     "The name of a job is its `logical_job_name` here, which runs of one program share";
 
@@ -52,7 +52,8 @@ pub fn predicted(lake: &Lake, windows: Windows, plan: &PredictPlan) -> Result<Pr
     if asks_tasks {
         past.progress = Some(Progress::read(lake, windows, &past.steps)?);
     }
-    // Without classes the rule is that of all jobs; in another list than the default it stays.
+    // Without classes, `class` is the same as the rule of all jobs. It is dropped from the default
+    // list, but stays in any other list.
     if plan.rules == Predictor::usual() && past.steps.iter().all(|step| step.who.class.is_none()) {
         rules.retain(|rule| *rule != Predictor::Class);
     }
@@ -62,7 +63,7 @@ pub fn predicted(lake: &Lake, windows: Windows, plan: &PredictPlan) -> Result<Pr
 }
 
 impl Predicted {
-    /// A sentence, without its full stop: which jobs are not counted.
+    /// Which jobs are not counted, as a sentence without its full stop.
     pub fn edges(&self) -> String {
         let Past { jobs, jobs_before_window, jobs_without_end, jobs_too_short, .. } = self.past;
         let short = match jobs_too_short {
@@ -126,7 +127,7 @@ impl Predicted {
         files.table("predict-curves", &self.curves())
     }
 
-    /// The rows of a table in which each rule has several, and a frame with the column that names
+    /// The rows of a table that has several rows per rule, and a frame with the column that names
     /// the rule.
     fn by_rule<T>(&self, of: fn(&Score) -> &[T]) -> (Frame, Vec<&T>) {
         let all =

@@ -1,4 +1,4 @@
-//! What the checks of a lake mean for its answers.
+//! The consequences of the checks of a lake for its answers.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +15,20 @@ use crate::results::envelope::Input;
 use crate::schema::{CAPACITY_FROM_USE, ON_SEVERAL, Table};
 use crate::studies::checks::Check;
 
-/// What a stored `verify` found.
+/// The results of a stored `verify`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Verified {
-    /// Published counts, each with ours.
+    /// Published counts, each with the count in this lake.
     pub checks: Vec<Check>,
     /// Tables that contradict each other.
     contradictions: Vec<String>,
-    /// What looks wrong but fails no check.
+    /// Observations that look wrong although no check fails.
     warnings: Vec<String>,
-    /// The one of them that says that jobs with an early end are missing.
+    /// The warning that jobs with an early end are missing.
     first_end: Option<String>,
     /// All counts.
     counts: Vec<Count>,
-    /// What is missing between loaded parts.
+    /// The gaps between loaded parts.
     gaps: Vec<Gap>,
 }
 
@@ -50,15 +50,15 @@ impl From<&VerifyAnswer> for Verified {
 pub(crate) struct Finding {
     /// How much it matters.
     pub weight: Weight,
-    /// What it is about, in a few words.
+    /// The topic, in a few words.
     pub about: String,
-    /// What was found, with its number and scope; without the full stop.
+    /// The observation, with its number and scope, without the full stop.
     pub said: String,
-    /// More of it, an entry a line; mostly empty.
+    /// Further details, one entry per line; usually empty.
     pub list: Vec<String>,
-    /// What that means for studies; without the full stop.
+    /// The consequence for studies, without the full stop.
     pub means: &'static str,
-    /// What the user can do, without the full stop; `None` if nothing can be done.
+    /// The advice to the user, without the full stop; `None` if nothing can be done.
     pub act: Option<String>,
 }
 
@@ -74,8 +74,8 @@ impl Verified {
         self.count(Table::JobEvents.name(), "entities")
     }
 
-    /// All findings, in order. `inputs` are the tables of the lake, `known` those that such a trace
-    /// can have.
+    /// All findings, in order. `inputs` are the tables of the lake; `known` are the tables that
+    /// such a trace can have.
     pub(crate) fn findings(&self, inputs: &[Input], known: &[Table]) -> Vec<Finding> {
         let mut found = self.wrong();
         found.extend(missing(inputs, known, &self.gaps));
@@ -132,7 +132,7 @@ impl Verified {
         let warning = "No check fails, but numbers of this trace may be too low, empty or wrong";
         found.extend(self.warnings.iter().map(|said| {
             if self.first_end.as_ref() == Some(said) {
-                // The warning says what that does to use, waits and running times.
+                // The warning already describes the effect on use, waits and running times.
                 wrong(
                     "Jobs that ended earlier are missing",
                     said,
@@ -145,7 +145,7 @@ impl Verified {
         found
     }
 
-    /// The finding of a rule, over all tables with its count.
+    /// The finding of a rule. It covers all tables that have its count.
     fn by_rule(&self, rule: &Rule) -> Option<Finding> {
         let counts = self.counts.iter().filter(|count| count.what == rule.what);
         let all: Vec<(&str, u64)> = counts
@@ -183,8 +183,8 @@ impl Verified {
         })
     }
 
-    /// The number of jobs that the counts of a rule are of, if each job is one task, so that both
-    /// tables count the same.
+    /// The number of jobs that a rule counts, if each job is one task, so that both tables have the
+    /// same count.
     fn jobs_of(&self, rule: &Rule, found: &[(&str, u64)]) -> Option<u64> {
         let [jobs, tasks] = [Table::JobEvents, Table::TaskEvents].map(Table::name);
         let is_alike = self.count(jobs, "entities") == self.count(tasks, "entities");
@@ -197,7 +197,7 @@ impl Verified {
         }
     }
 
-    /// That hardly two jobs have the same name.
+    /// The finding that hardly any two jobs have the same name.
     fn names(&self) -> Option<Finding> {
         let table = Table::JobEvents.name();
         let (names, jobs) =
@@ -214,7 +214,7 @@ impl Verified {
         })
     }
 
-    /// The capacity, if it is inferred from use.
+    /// The finding about the capacity, if it is inferred from use.
     fn capacity(&self, inputs: &[Input]) -> Option<Finding> {
         let table = Table::MachineEvents.name();
         let unnamed = self.count(table, "nulls in machine_name");
@@ -242,7 +242,7 @@ impl Verified {
         })
     }
 
-    /// What no row of a loaded table records.
+    /// The finding about columns that have no value in any row of a loaded table.
     fn never_recorded(&self) -> Option<Finding> {
         let is_silent = |(table, column, _): &&(&str, &str, &str)| {
             let rows = self.count(table, "rows");
@@ -268,8 +268,8 @@ impl Verified {
             let what = format!("nulls in {column}");
             for count in self.counts.iter().filter(|count| count.what == what && 0 < count.found) {
                 let rows = self.count(&count.table, "rows");
-                // Events before a task runs have no machine. A capacity inferred from use is that of
-                // the whole system: no machine has its own.
+                // Events before a task runs have no machine. A capacity inferred from use belongs
+                // to the whole system, so no machine has a capacity.
                 if count.found == rows
                     || (column == "cpu_capacity" && is_from_use)
                     || (column == "machine_id" && count.table == "task_events")
@@ -367,11 +367,12 @@ fn hours(input: &Input) -> Option<[f64; 2]> {
     (start_s < end_s && end_s < YEARS_10_S).then_some([start_s / 3600.0, end_s / 3600.0])
 }
 
-/// What was assumed about rows.
+/// The assumptions made about rows.
 fn assumed(inputs: &[Input]) -> Option<Finding> {
     let mut all: BTreeMap<&str, u64> = BTreeMap::new();
     for (wording, count) in inputs.iter().flat_map(|input| &input.remarks) {
-        // It has a finding of its own: the number of machines says nothing of its weight.
+        // This assumption has a separate finding, because the number of machines does not show how
+        // much it matters.
         if wording == CAPACITY_FROM_USE {
             continue;
         }
@@ -394,8 +395,8 @@ fn assumed(inputs: &[Input]) -> Option<Finding> {
     })
 }
 
-/// An assumption with the number of lines for which it was made: `Status unknown, has run: taken as
-/// finished (14 lines)`.
+/// An assumption with the number of affected lines: `Status unknown, has run: taken as finished (14
+/// lines)`.
 pub(crate) fn assumption(wording: &str, count: u64) -> String {
     let wording = if wording == ON_SEVERAL {
         "ran on several machines: the log names all of them, but not what ran on which"

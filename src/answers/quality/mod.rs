@@ -1,7 +1,8 @@
-//! What is missing, wrong or unusual in a lake, in words, and what it means for studies.
+//! Describes what is missing, wrong or unusual in a lake, and what it means for studies.
 //!
-//! In: the counts, checks and tables of a stored `verify`. Out: findings in the order in which a
-//! reader needs them: what is wrong, what is missing, what is unusual. Nothing is counted here.
+//! In: the counts, checks and tables of a stored `verify`. Out: findings, in the order in which a
+//! reader needs them: first what is wrong, then what is missing, then what is unusual. Nothing is
+//! counted here.
 
 mod findings;
 mod rules;

@@ -1,4 +1,4 @@
-//! What is looked for in the counts of a lake, and what each of it means for studies.
+//! The counts that are checked in a lake, and what each means for studies.
 //!
 //! In: nothing. Out: names of counts, columns and tables, each with words. Nothing is read here.
 
@@ -10,24 +10,25 @@ use crate::schema::Table;
 pub(super) struct Rule {
     /// The name of the count in the census.
     pub what: &'static str,
-    /// The count of the census of which it is a share; empty for none.
+    /// The count that it is a share of; empty if there is none.
     pub of: &'static str,
-    /// A part of it that has a rule of its own and is not counted here; empty for none.
+    /// A part of the count that has a separate rule and is not counted here; empty if there is
+    /// none.
     pub without: &'static str,
     pub weight: Weight,
     pub about: &'static str,
-    /// What is counted, in the singular.
+    /// The noun for what is counted, in the singular.
     pub noun: &'static str,
     /// The rest of the sentence, after the count.
     pub said: &'static str,
-    /// The same after a number of jobs, if each job is one task and both tables have the same count;
-    /// empty if the tables are said one by one.
+    /// The rest of the sentence after a number of jobs. It is used if each job is one task and both
+    /// tables have the same count. Empty if the tables are always reported separately.
     pub of_jobs: &'static str,
     pub means: &'static str,
     pub act: &'static str,
 }
 
-/// How a user can find how much attempts without an end matter. A page may have the number instead.
+/// A hint how to measure the effect of attempts without an end. A page may show the number instead.
 pub(crate) const SEE_CLOSED: &str =
     "see how much depends on these attempts: `jobfate account --open-attempts window-end`";
 
@@ -185,10 +186,10 @@ pub(super) const RULES: [Rule; 12] = [
     },
 ];
 
-/// What a trace may not record at all: the table, the column, and a name in words.
+/// Columns that a trace may not record at all: the table, the column, and a name in words.
 pub(super) const RECORDED: [(&str, &str, &str); 14] = [
     ("job_events", "user", "the user of jobs"),
-    // The name that the user gave; `job_name` is often that of a single job.
+    // The name that the user chose; `job_name` is often unique to a single job.
     ("job_events", "logical_job_name", "the names of jobs"),
     ("job_events", "status", "how jobs ended"),
     ("job_events", "scheduling_class", "the scheduling class"),
@@ -204,7 +205,7 @@ pub(super) const RECORDED: [(&str, &str, &str); 14] = [
     ("machine_events", "memory_capacity", "the memory of machines"),
 ];
 
-/// Columns whose nulls change a study, and how.
+/// Columns whose nulls affect a study, and the effect.
 pub(super) const NULLS: [(&str, &str); 8] = [
     ("user", "Jobs without a user count as one user, `-`"),
     ("cpu_request", "Nothing is added for them to requested CPU"),
@@ -216,13 +217,14 @@ pub(super) const NULLS: [(&str, &str); 8] = [
     ("machine_id", "Their machines are unknown"),
 ];
 
-/// Names of jobs are almost unique if there are at least this many per job.
+/// Names of jobs are almost unique if the number of names is at least this share of the number of
+/// jobs.
 pub(super) const NAMES_PER_JOB: f64 = 0.8;
 
-/// The fewest jobs of which that is said.
+/// The fewest jobs for which this is reported.
 pub(super) const NAMED_JOBS_MIN: u64 = 100;
 
-/// What tables are needed for; a table that no study reads is not reported as missing.
+/// The use of each table. A table that no study reads is not reported as missing.
 pub(super) const NEEDED_FOR: [(Table, &str); 4] = [
     (Table::JobEvents, "outcomes of jobs, users, job ends"),
     (Table::TaskEvents, "tasks, attempts, requests, waits"),
@@ -230,9 +232,10 @@ pub(super) const NEEDED_FOR: [(Table, &str); 4] = [
     (Table::MachineEvents, "capacity, outages"),
 ];
 
-/// What a cut of a trace does to its jobs. A job of length L is in a cut of length C if it starts in
-/// the cut or in the time L before it, so its chance grows with L + C: a job that always runs is in
-/// every cut, a short one only if it starts there. What is seen of a job is at most C.
+/// The effect of a cut on the jobs of a trace. A job of length L is in a cut of length C if it
+/// starts in the cut or in the time L before it, so its chance grows with L + C. A job that always
+/// runs is in every cut; a short job is in a cut only if it starts there. At most C of a job is
+/// visible.
 pub(super) const OF_A_CUT: &str = "Figures of this table describe only these hours. Long jobs are over-represented, \
     since whatever runs at any time in these hours is included, and what is seen of them is cut: their \
     durations are too short, and many have no end";

@@ -1,8 +1,8 @@
 //! The time that is not in the log, on the clock of a replay.
 //!
-//! In: a lake and the replayed tasks. Out: the time between the first and the last arrival
-//! for which a table that the replay reads is not loaded. No task arrives in it, so what is
-//! simulated there says nothing, and charts leave it out as those of recorded load do.
+//! In: a lake and the replayed tasks. Out: the time, between the first and the last arrival, for
+//! which a table that the replay reads is not loaded. No task arrives in this time, so its
+//! simulation says nothing. Charts leave it out, as charts of recorded load do.
 //!
 //! ```text
 //!  recorded  |--------|/////|------|      a gap in the log
@@ -17,30 +17,30 @@ use crate::results::missing::Missing;
 use crate::schema::Table;
 use crate::units::micros_to_seconds;
 
-/// Whether machines come and go in a replay as in the log.
+/// How machines come and go in a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machines {
-    /// As in the log.
+    /// They come and go as recorded in the log.
     Recorded,
-    /// By a specification or a model.
+    /// They come and go by a specification or a model.
     Simulated,
 }
 
 /// The time that is not in the log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Absent {
-    /// On the clock of the trace.
+    /// The missing time on the clock of the trace.
     missing: Missing,
-    /// The first arrival, s: the clocks of the trace and of the replay are the same there.
+    /// The first arrival, s. At this instant, the clocks of the trace and of the replay are equal.
     first_s: f64,
-    /// The factor by which recorded times are longer than those of the replay.
+    /// The factor by which recorded times are longer than times of the replay.
     load: f64,
 }
 
 impl Absent {
-    /// The time that is missing from a replay: the gaps of the log, and from when on it has all jobs.
-    /// If users react, tasks do not arrive at their recorded times, so no time of the replay is
-    /// missing.
+    /// The time that is missing from a replay: the gaps of the log, and the time before the log has
+    /// all jobs. If users react, tasks do not arrive at their recorded times, so no time of the
+    /// replay is missing.
     pub(super) fn of(
         (gaps, whole_from): (Vec<Gap>, Option<(f64, String)>),
         plan: &HistoryPlan,
@@ -52,7 +52,8 @@ impl Absent {
         if plan.has_feedback {
             return Self::default();
         }
-        // Tasks are in order of arrival. The load moves them, but not the outages of machines.
+        // Tasks are in order of arrival. The load factor moves their times, but not those of
+        // machine outages.
         let tables: &[Table] = match machines {
             Machines::Recorded if plan.load == 1.0 => &[Table::TaskEvents, Table::MachineEvents],
             _ => &[Table::TaskEvents],
@@ -66,21 +67,22 @@ impl Absent {
         all.within([arrival_s(0), arrival_s(last)])
     }
 
-    /// The part within a span on the clock of the replay, s.
+    /// The part of the missing time within a span on the clock of the replay, s.
     pub(super) fn within(&self, span_s: [f64; 2]) -> Self {
         let missing = self.missing.within(span_s.map(|at_s| self.recorded_s(at_s)));
         Self { missing, ..self.clone() }
     }
 
-    /// A chart without anything that is drawn in this time; bars stay. Its lower axis starts at
-    /// `since_s` on the clock of the replay, and has units of `per` seconds.
+    /// Removes what a chart draws in the missing time; bars stay. The lower axis of the chart
+    /// starts at `since_s` on the clock of the replay, and has units of `per` seconds.
     pub(super) fn over_time(&self, chart: Chart, since_s: f64, per: f64) -> Chart {
         self.missing.over_time(chart, self.recorded_s(since_s), per * self.load)
     }
 
-    /// The title of a time axis in hours, and where it starts on the clock of the replay, whose first
-    /// arrival is at `begin_s`. If tasks arrive at their recorded times, it has dates if the log has,
-    /// and is otherwise that of the trace, unless that begins long before.
+    /// The title of a time axis in hours, and its start on the clock of the replay, whose first
+    /// arrival is at `begin_s`. If tasks arrive at their recorded times, a log with dates has the
+    /// axis of a span, which has dates. A log without dates has the axis of the trace, unless the
+    /// trace begins long before the first arrival.
     pub(super) fn axis(&self, begin_s: f64) -> (&'static str, f64) {
         const SOON_S: f64 = 3600.0;
         match self.load == 1.0 {
@@ -90,7 +92,7 @@ impl Absent {
         }
     }
 
-    /// Whether an instant on the clock of the replay is within this time.
+    /// Whether an instant on the clock of the replay is within the missing time.
     pub(super) fn has(&self, at_s: f64) -> bool {
         self.missing.has(self.recorded_s(at_s))
     }
@@ -131,7 +133,7 @@ mod tests {
                 lines: Vec::new(),
             });
             let drawn = absent.over_time(chart, absent.first_s, 3600.0);
-            // The hours of the trace are recorded ones, whatever the load is.
+            // The hours of the trace are recorded hours, whatever the load factor is.
             let said = "Found. Hatched: not in the log (hours 14.00 to 18.00 of the trace).";
             assert_eq!(drawn.caption(), said);
             let Chart::Timed(drawn) = drawn else { panic!("load {load}") };

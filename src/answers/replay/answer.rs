@@ -19,13 +19,13 @@ use crate::studies::queues::LargestQueue;
 pub struct ReplayAnswer {
     /// Unit of CPU time.
     pub unit: Cow<'static, str>,
-    /// The policies, in the order in which they were asked for.
+    /// The policies, in the order in which the user gave them.
     pub policies: Vec<Replayed>,
     /// The number of machines.
     pub machines: Option<u64>,
-    /// What was replayed and what was left out.
+    /// What was replayed, and what was left out.
     pub history: Option<Counts>,
-    /// What was assumed.
+    /// The assumptions of the replay.
     pub assumptions: Vec<String>,
     /// The assumptions that decide how close the replay is to the record.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -33,13 +33,13 @@ pub struct ReplayAnswer {
     /// The recorded schedule of the replayed tasks; `None` if the log records no waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Schedule>,
-    /// The processors of a log whose machines are one pool in the replay.
+    /// The processors of a log, if the replay uses its machines as one pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pooled_processors: Option<f64>,
-    /// The queue of that log with most tasks; `None` in older results.
+    /// The queue with most tasks in such a log; `None` in older results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_queue: Option<LargestQueue>,
-    /// The least difference of responses that counts.
+    /// The smallest difference of responses that counts.
     pub tolerance: Tolerance,
     /// The numerator and denominator of each share.
     #[serde(flatten)]
@@ -50,7 +50,8 @@ pub struct ReplayAnswer {
 pub(crate) const FROM_USE: &str = "The log does not record the capacity: it is the most processors \
     ever used at once, so that the machines are full at least once.";
 
-/// One policy: everything under the first seed, and the spread of its figures over several.
+/// The results of one policy: everything under the first seed, and the spread of its figures over
+/// several seeds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Replayed {
@@ -60,30 +61,30 @@ pub struct Replayed {
     pub metrics: Metrics,
     /// CPU time of attempts that were overtaken by a copy, restarted, lost or evicted.
     pub wasted_cpu_s: f64,
-    /// Compared with the first policy, job by job.
+    /// The comparison with the first policy, job by job.
     pub against_first: Paired,
-    /// The CPU time that a kill rule saved, as a share of that under the first policy; `None` if no
-    /// task was killed by a rule.
+    /// The CPU time that a kill rule saved, as a share of the CPU time under the first policy;
+    /// `None` if no rule killed a task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_saved_share: Option<f64>,
-    /// Tasks larger than any machine.
+    /// The number of tasks that are larger than any machine.
     pub refused: u64,
-    /// Instants at which tasks waited beyond the depth of the order although a machine had room;
-    /// `None` for an order without a depth.
+    /// The number of instants at which a machine had room, but tasks waited beyond the depth of the
+    /// order. `None` for an order without a depth.
     pub depth_cuts: Option<u64>,
-    /// When users submit, if that was asked.
+    /// When users submit, if the plan includes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<String>,
-    /// By how much later than recorded jobs were submitted, if that was asked.
+    /// How much later than recorded jobs were submitted, if the plan includes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submissions: Option<Moved>,
-    /// The free GPUs that tasks could not use, if that was asked.
+    /// The free GPUs that tasks could not use, if the plan includes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu_fragmentation: Option<GpuFragmentation>,
-    /// Its tasks by size or user, if that was asked.
+    /// The tasks by size or user, if the plan includes groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupRow>,
-    /// Its figures over several seeds, if there are several.
+    /// The figures over several seeds, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_seeds: Option<Named<Option<Estimate>>>,
 }
@@ -102,13 +103,14 @@ impl ReplayAnswer {
         if is_from_use { Capacity::FromUse } else { Capacity::Recorded }
     }
 
-    /// What must differ for a job to end sooner or later: `more than 1 s and 1 % of their time`.
+    /// The difference by which a job must end sooner or later to count: `more than 1 s and 1 % of
+    /// their time`.
     pub(crate) fn by_more_than(&self) -> String {
         let Tolerance { seconds, share } = self.tolerance;
         format!("more than {} and {} % of their time", lasting(seconds), six_digits(share * 100.0))
     }
 
-    /// The first policy, and the other one with the shortest mean response.
+    /// The first policy, and the best of the others (the one with the shortest mean response).
     pub(crate) fn first_and_best(&self) -> Option<[(f64, &Replayed); 2]> {
         let (first, rest) = self.policies.split_first()?;
         let known = rest.iter().filter_map(|row| Some((row.response_s()?, row)));
@@ -116,8 +118,8 @@ impl ReplayAnswer {
         Some([(first.response_s()?, first), best])
     }
 
-    /// The sentence: how long jobs would have taken under the first policy and the best of the
-    /// others.
+    /// The sentence with the time that jobs would have taken under the first policy and under the
+    /// best of the others.
     pub(crate) fn sentence(&self) -> Option<String> {
         let [(took, first), (best_s, best)] = self.first_and_best()?;
         let waits = |row: &Replayed| row.metrics.waiting_s.is_none_or(|waits| waits.mean != 0.0);
@@ -152,7 +154,7 @@ impl ReplayAnswer {
     }
 }
 
-/// The processors of a log, which are one machine in a replay: `one pool of 1,159 processors`.
+/// The processors of a log that are one machine in a replay: `one pool of 1,159 processors`.
 pub(crate) fn pool(processors: f64) -> String {
     format!("one pool of {} processors", six_digits(processors))
 }

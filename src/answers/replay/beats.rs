@@ -1,6 +1,7 @@
 //! A limit on the heartbeats of a replay.
 //!
-//! In: a policy and what is replayed. Out: a note about many heartbeats, or a refusal of too many.
+//! In: a policy and the replayed workload. Out: a note if there are many heartbeats, or a refusal
+//! if there are too many.
 
 use crate::digits;
 use crate::faults::{Result, Usage};
@@ -8,10 +9,10 @@ use crate::replay::engine::heartbeats;
 use crate::replay::policies::PolicyPlan;
 use crate::replay::workload::Workload;
 
-/// The most heartbeats: more would take hours.
+/// The most heartbeats of a replay; more would take hours.
 const HEARTBEATS_MAX: f64 = 1e9;
 
-/// From this number on, a note states how many heartbeats are possible.
+/// From this number on, a note gives the possible number of heartbeats.
 const HEARTBEATS_MANY: f64 = 1e7;
 
 /// Refuses a policy that may have too many heartbeats, and returns a note for one with many.

@@ -1,4 +1,4 @@
-//! Charts of replays: response times, queue and use over time, and which task ran where.
+//! Charts of replays: response times, queue and use over time, and the machine of each task.
 
 use super::{MENTIONED, RECORD, Run, Setting, gantt, killed, longer, tone};
 use crate::answers::sentences::{Capacity, MOST_USED, percent};
@@ -28,8 +28,8 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
         Until { at_s: until_s, said: idle.map_or_else(String::new, |idle| idle.said(since_s)) };
     let response = responses(runs, &caption, setting);
     let mut charts = Vec::new();
-    // If no task ever waits, all policies give the same result: charts of responses and queues
-    // would only seem to show something.
+    // If no task ever waits, all policies give the same result. Charts of responses and queues
+    // would then be meaningless.
     let waits = |run: &Run| run.metrics.waiting_s.is_none_or(|waiting| 0.0 < waiting.max);
     if runs.iter().any(waits) {
         let of_policies = runs.iter().filter_map(|run| run.metrics.responses_of_whole_jobs());
@@ -41,7 +41,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     }
     charts.push(("replay-utilisation".to_owned(), in_use(&frame, until)));
     if setting.has_fragmentation {
-        // This chart has no idle end.
+        // In this chart, an idle end is not cut off.
         let chart = free_gpus(runs, setting, begin_s, &caption);
         let chart = setting.absent.over_time(chart, since_s, 3600.0);
         charts.push(("replay-gpus".to_owned(), chart));
@@ -50,7 +50,7 @@ pub fn of(runs: &[Run], setting: &Setting) -> Vec<(String, Chart)> {
     charts
 }
 
-/// What the charts over time have in common.
+/// The common parts of the charts over time.
 struct Frame<'a> {
     runs: &'a [Run],
     setting: &'a Setting,
@@ -63,24 +63,25 @@ struct Frame<'a> {
     caption: &'a str,
 }
 
-/// Until when a chart is drawn.
+/// The end of a chart over time.
 struct Until {
     at_s: f64,
-    /// What is not drawn, as sentences; may be empty.
+    /// Sentences about what is not drawn; may be empty.
     said: String,
 }
 
 /// The record in a chart over time.
 struct Record<'a> {
-    /// Its name in the legend.
+    /// Its name in the legend of the chart.
     name: &'static str,
     value: fn(&AtTime) -> Option<f64>,
-    /// What it is, as sentences.
+    /// Sentences that describe it.
     said: &'a str,
 }
 
 impl Frame<'_> {
-    /// A line per policy, and the record if it is known; what that is comes first in the caption.
+    /// A line per policy, and the record if it is known. The caption begins with the description of
+    /// the record.
     fn over_time(
         &self,
         [title, axis, unit]: [&str; 3],
@@ -118,7 +119,7 @@ impl Frame<'_> {
     }
 }
 
-/// How many tasks wait.
+/// The number of waiting tasks over time.
 fn queue(frame: &Frame<'_>, until: &Until) -> Chart {
     let counts = &frame.setting.history.counts;
     let said = waits_of_record(counts);
@@ -128,8 +129,8 @@ fn queue(frame: &Frame<'_>, until: &Until) -> Chart {
     frame.over_time(titles, (until, &record), |sample| Some(sample.waiting))
 }
 
-/// The CPU that running tasks request. The capacity counts once, as on the page about load, whatever the
-/// overcommitment.
+/// The CPU that running tasks request. The capacity counts once, as on the page about load, even
+/// with overcommitment.
 fn in_use(frame: &Frame<'_>, until: Until) -> Chart {
     let setting = frame.setting;
     let axis =
@@ -153,8 +154,9 @@ fn in_use(frame: &Frame<'_>, until: Until) -> Chart {
     }
 }
 
-/// The end of the record, if it is before that of the chart and the window cuts tasks: these get no more
-/// work in the replays, so that what follows would be a fall that says nothing of the policies.
+/// The end of the chart. If the record ends earlier and the window cuts tasks, the chart ends with
+/// the record: these tasks get no more work in the replays, so the curves would fall for a reason
+/// that has nothing to do with the policies.
 fn until_end_of_record(until: Until, (last_s, cut): (Option<f64>, u64), since_s: f64) -> Until {
     match last_s {
         Some(at_s) if 0 < cut && at_s < until.at_s => Until {
@@ -170,7 +172,7 @@ fn until_end_of_record(until: Until, (last_s, cut): (Option<f64>, u64), since_s:
     }
 }
 
-/// How many tasks wait longer than a time, if enough do.
+/// The chart of tasks that wait longer than a time, if enough tasks wait.
 fn waits_of_tasks(runs: &[Run], setting: &Setting, caption: &str) -> Option<(String, Chart)> {
     let drawn = &runs[..runs.len().min(LINES_MAX)];
     let recorded = setting.history.over_time.as_ref().map_or(&[][..], |all| all.waits_s());
@@ -179,7 +181,7 @@ fn waits_of_tasks(runs: &[Run], setting: &Setting, caption: &str) -> Option<(Str
     chart.map(|chart| ("replay-longer".to_owned(), chart))
 }
 
-/// What is replayed, on which machines.
+/// What is replayed, and on which machines.
 fn caption_of(setting: &Setting) -> String {
     let used = match setting.capacity {
         Capacity::Recorded => String::new(),
@@ -193,7 +195,7 @@ fn caption_of(setting: &Setting) -> String {
     )
 }
 
-/// That the record ends before the policies do, as a further sentence; otherwise empty.
+/// A further sentence that the record ends before the chart does; otherwise empty.
 fn known_until(setting: &Setting, since_s: f64, last_s: f64) -> String {
     match setting.recorded.last() {
         Some(row) if row.time_s < last_s => {
@@ -203,15 +205,15 @@ fn known_until(setting: &Setting, since_s: f64, last_s: f64) -> String {
     }
 }
 
-/// The name of the record if it holds only some of the waits that the page about load has.
+/// The name of the record if it has only some of the waits on the page about load.
 const RECORD_OF_SOME: &str = "as recorded, first attempts of replayed tasks";
 
-/// Whether other tasks waited in the record, or the same ones again.
+/// Whether the record also has waits of other tasks, or later waits of the same tasks.
 const fn is_of_some(counts: &Counts) -> bool {
     0 < counts.left_out || 0 < counts.dropped_attempts
 }
 
-/// Which tasks wait in the record, and which the page about load has besides.
+/// Which waits the record has, and which further waits the page about load has.
 fn waits_of_record(counts: &Counts) -> String {
     let left = (0 < counts.left_out).then(|| {
         let left = digits::counted(counts.left_out, "task");
@@ -236,7 +238,7 @@ fn waits_of_record(counts: &Counts) -> String {
     said
 }
 
-/// Which attempts the record has in the chart of requested CPU, and what share of them is not replayed.
+/// The attempts in the record of requested CPU, and the share of them that is not replayed.
 fn cpu_of_record(setting: &Setting) -> String {
     let share = setting.history.schedule.and_then(|schedule| schedule.dropped_cpu_share);
     match share.filter(|share| MENTIONED <= *share) {
@@ -276,7 +278,7 @@ fn with_record(mut chart: Chart, name: &str, points: Vec<(f64, f64)>) -> Chart {
     chart
 }
 
-/// The same sentences, with how full the machines may get, if that is not 100 %.
+/// The sentences, followed by how full the machines may get, if that is not 100 %.
 fn with_limit(said: String, overcommit: f64) -> String {
     if overcommit == 1.0 {
         return said;
@@ -285,7 +287,7 @@ fn with_limit(said: String, overcommit: f64) -> String {
     format!("{said}{space}Policies fill machines up to {} of their capacity.", percent(overcommit))
 }
 
-/// The same chart with a further sentence in its caption; as it is if that is empty.
+/// The same chart with a further sentence in its caption; unchanged if the sentence is empty.
 fn with_sentence(mut chart: Chart, said: &str) -> Chart {
     if let Some(lines) = lines_of(&mut chart).filter(|_| !said.is_empty()) {
         lines.caption = format!("{} {said}", lines.caption);
@@ -306,8 +308,8 @@ fn free_gpus(runs: &[Run], setting: &Setting, begin_s: f64, caption: &str) -> Ch
     })
 }
 
-/// Which task ran where, for each policy under which tasks wait; once for policies with the same
-/// journal.
+/// The machine and time of each task, for each policy under which tasks wait. Policies with the
+/// same journal share one chart.
 fn gantts<'a>(
     runs: &'a [Run],
     setting: &'a Setting,
@@ -316,7 +318,7 @@ fn gantts<'a>(
     let is_first = |place: &usize| {
         runs[..*place].iter().all(|earlier| earlier.journal != runs[*place].journal)
     };
-    // An evicted task may wait although every task starts at once.
+    // An evicted task may wait although every task starts immediately.
     let has_queue =
         |place: &usize| runs[*place].metrics.samples.iter().any(|sample| 0.0 < sample.waiting);
     let places = (0..runs.len()).filter(has_queue).filter(is_first);
@@ -334,20 +336,20 @@ fn gantts<'a>(
     })
 }
 
-/// The end of a replay in which hardly anything runs: it would leave most of a chart blank.
+/// The end of a replay in which hardly anything runs. It would leave most of a chart blank.
 struct Idle {
-    /// From when, s.
+    /// The start of the idle end, s.
     from_s: f64,
-    /// The largest share of the CPU that is in use then.
+    /// The largest share of the CPU that is in use after the start.
     most: f64,
 }
 
 impl Idle {
-    /// A period counts if nothing waits in it, and less than this share of the largest use of CPU
-    /// is in use.
+    /// The idle end is a time in which no task waits, and CPU use is at most this share of the
+    /// largest use.
     const BELOW: f64 = 0.05;
 
-    /// Ends of less than this share of the replay are drawn.
+    /// An idle end that is shorter than this share of the replay is drawn.
     const FROM: f64 = 0.2;
 
     fn said(&self, since_s: f64) -> String {
@@ -373,7 +375,7 @@ fn idle_end(samples: &[Sample], begin_s: f64) -> Option<Idle> {
     (Idle::FROM * (end_s - begin_s) < end_s - from_s).then_some(idle)
 }
 
-/// The maximum under each policy, given once if it is the same.
+/// The maximum under each policy; a single value if all are equal.
 fn at_most(most: &[(String, String)]) -> String {
     match most {
         [] => String::new(),
@@ -387,7 +389,7 @@ fn at_most(most: &[(String, String)]) -> String {
     }
 }
 
-/// What kill rules did, policy by policy.
+/// The effect of kill rules, policy by policy.
 fn kills(runs: &[Run]) -> String {
     let first = runs.first();
     let all = runs.iter().filter_map(|run| {
@@ -402,7 +404,7 @@ fn kills(runs: &[Run]) -> String {
 /// The name of a policy, the responses of its jobs, and its tone.
 type Known<'a> = (&'a str, Spread, Tone);
 
-/// Mean response times, a bar per policy and one for the record.
+/// Mean response times, with a bar for each policy and one for the record.
 fn responses(runs: &[Run], caption: &str, setting: &Setting) -> BarChart {
     let policies: Vec<Known<'_>> = runs
         .iter()
@@ -424,7 +426,7 @@ fn responses(runs: &[Run], caption: &str, setting: &Setting) -> BarChart {
     });
     let is_of_whole = runs.iter().any(|run| run.metrics.whole_job_response_s.is_some());
     let whole = if is_of_whole { " Without jobs that the end of the window cuts." } else { "" };
-    // At another load, or if users react, jobs arrive at other times than in the record.
+    // At another load, or if users react, jobs do not arrive at their recorded times.
     let schedule = setting.history.over_time.as_ref().and(setting.history.schedule);
     let record = schedule.and_then(|schedule| schedule.responses_of_whole_jobs());
     let record = record.map(|spread| (RECORD, spread, Tone::Grey));
@@ -452,7 +454,7 @@ fn responses(runs: &[Run], caption: &str, setting: &Setting) -> BarChart {
     }
 }
 
-/// Why the bar of the record is not one of a policy.
+/// The reason why the bar of the record cannot be compared with those of policies.
 const RECORD_WAITS_MORE: &str =
     "As recorded: with everything that made jobs wait, which a replay leaves out. ";
 

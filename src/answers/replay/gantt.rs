@@ -1,8 +1,9 @@
-//! Which task ran where under a policy: a bar for each attempt, on the row of its machine.
+//! The machine and time of each task under a policy: a bar for each attempt, in the row of its
+//! machine.
 //!
-//! In: the journal of a replay. Out: a chart of the whole run if it fits. Otherwise a cut: the time
-//! around the longest queue, on the busiest machines whose attempts all fit; the caption names
-//! both. A machine is drawn with all of its attempts in this time, or not at all.
+//! In: the journal of a replay. Out: a chart of the whole run if it fits, otherwise a cut. A cut
+//! shows the time around the longest queue, on the busiest machines whose attempts all fit; the
+//! caption names both. A machine is drawn with all of its attempts in this time, or not at all.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,12 +25,12 @@ const CUT_SPANS_MAX: usize = 48;
 const CUT_ROWS_MAX: usize = 16;
 const CUT_MACHINES_MAX: usize = 8;
 
-/// The fewest machines of a cut, and the most that are tried, the busiest first.
+/// The fewest machines of a cut, and the most machines that are tried, in order from the busiest.
 const CUT_MACHINES_MIN: usize = 2;
 const TRIED_MAX: usize = 500;
 
-/// Parts into which a long run is divided: a cut is at most as long as one of them, and is around
-/// the time at which most tasks wait.
+/// The number of parts into which a long run is divided. A cut is at most as long as one part, and
+/// is around the time at which most tasks wait.
 const PARTS: i64 = 12;
 
 /// The shortest cut, µs.
@@ -68,12 +69,12 @@ fn sort(attempts: &mut [Attempt]) {
     attempts.sort_by_key(|attempt| (attempt.machine, attempt.from_us, attempt.task));
 }
 
-/// Puts attempts, machine by machine, into rows in which they do not overlap. Returns the row of
-/// each attempt, and for each row its machine, or `None` if it is a further row of the machine
-/// above.
+/// Assigns attempts to rows, machine by machine, so that they do not overlap. Returns the row of
+/// each attempt, and the machine of each row. The machine is `None` if the row continues the
+/// machine above.
 fn rows_of(attempts: &[Attempt]) -> (Vec<usize>, Vec<Option<u32>>) {
     let (mut places, mut rows) = (Vec::new(), Vec::new());
-    // When each row of the current machine is free again.
+    // The time at which each row of the current machine is free again.
     let mut free_us: Vec<i64> = Vec::new();
     let mut machine = None;
     for attempt in attempts {
@@ -93,17 +94,18 @@ fn rows_of(attempts: &[Attempt]) -> (Vec<usize>, Vec<Option<u32>>) {
     (places, rows)
 }
 
-/// A part of a run that fits a chart: everything that some machines ran in it.
+/// A part of a run that fits in a chart: everything that some machines ran in this time.
 #[derive(Debug, PartialEq)]
 struct Cut {
     attempts: Vec<Attempt>,
     from_us: i64,
     to_us: i64,
-    /// The number of machines that are drawn, and of all that ran something in this time.
+    /// The number of machines that are drawn, and the number of all machines that ran something in
+    /// this time.
     machines: [usize; 2],
 }
 
-/// The part of a run around an instant: its length is halved until the attempts of the busiest
+/// The part of a run around an instant. Its length is halved until the attempts of the busiest
 /// machines fit. `None` if they do not fit even in a part of about a second, as on one machine with
 /// hundreds of processors.
 fn cut(all: Vec<Attempt>, [begin_us, end_us]: [i64; 2], around_us: i64) -> Option<Cut> {
@@ -124,8 +126,8 @@ fn cut(all: Vec<Attempt>, [begin_us, end_us]: [i64; 2], around_us: i64) -> Optio
     None
 }
 
-/// The attempts of the busiest machines in a time, cut at its ends: all attempts of a machine, or
-/// none if they do not fit. Also how many machines are taken, and how many there are.
+/// The attempts of the busiest machines in a time, cut at its ends. A machine has all of its
+/// attempts, or none if they do not fit. Also the number of chosen machines, and the number of all.
 fn busiest(within: &[Attempt], [from_us, to_us]: [i64; 2]) -> (Vec<Attempt>, [usize; 2]) {
     let mut by_machine: BTreeMap<u32, Vec<Attempt>> = BTreeMap::new();
     for own in within {
@@ -150,7 +152,7 @@ fn busiest(within: &[Attempt], [from_us, to_us]: [i64; 2]) -> (Vec<Attempt>, [us
     (taken, [machine_count, count])
 }
 
-/// When most tasks wait, µs; `begin_us` if none waits.
+/// The instant at which most tasks wait, µs; `begin_us` if no task waits.
 fn fullest_us(run: &Run, begin_us: i64) -> i64 {
     let waiting = run.metrics.samples.iter().filter(|sample| 0.0 < sample.waiting);
     let most = waiting.max_by(|one, other| one.waiting.total_cmp(&other.waiting));
@@ -214,7 +216,7 @@ pub(super) fn chart(run: &Run, setting: &Setting, caption: &str) -> Option<Chart
     Some(absent.over_time(Chart::Gantt(chart), micros_to_seconds(from_us), per))
 }
 
-/// The sentence that says what is drawn of a larger run.
+/// The sentence that says which part of a larger run is drawn.
 fn said(cut: &Cut, begin_us: i64) -> String {
     let [drawn, all] = cut.machines.map(|count| count as u64);
     let which = if drawn < all {
@@ -231,7 +233,7 @@ fn said(cut: &Cut, begin_us: i64) -> String {
     )
 }
 
-/// The legend: each way in which an attempt ended, once.
+/// The legend, with each way in which an attempt ended once.
 fn legend(attempts: &[Attempt]) -> Vec<(String, Tone)> {
     let mut legend: Vec<(String, Tone)> = Vec::new();
     for attempt in attempts {
@@ -299,7 +301,7 @@ mod tests {
         assert_eq!(found.machines, [4, 40]);
         let said = said(&found, 0);
         assert!(said.contains(": 4 of 40 machines, the busiest that fit, with "), "{said}");
-        // A machine with too many attempts at a time is not drawn, but the machines beside it are.
+        // A machine with too many attempts at a time is not drawn, but other machines are.
         let full = |machine: u32, count: u32| {
             (0..count).map(move |task| attempt(machine, task, 0, 100 * second))
         };

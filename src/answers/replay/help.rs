@@ -5,7 +5,7 @@
 use crate::replay::placement::PLACEMENTS;
 use crate::replay::policies::Kind;
 
-/// The help; names in braces stand for lists.
+/// The text of the help; names in braces are replaced by lists.
 const POLICIES: &str = "Policies, separated by spaces; the first is the baseline\n\n\
     A policy is an order, a placement, one or two rules about running tasks and a kill rule, \
     joined by `+`. Each is optional: `priority:preempt=yes+best-fit+late+kill:events=20`. The \

@@ -49,7 +49,7 @@ pub fn text_of(batch: &RecordBatch) -> Result<String, String> {
     Ok(text)
 }
 
-/// Lines that are in memory at a time, as a table and as text.
+/// The number of lines in memory at a time, as a table and as text.
 const PIECE: usize = 64 * 1024;
 
 /// Writes the journals of one seed's replays.
@@ -74,7 +74,7 @@ pub fn put(runs: &[Run], setting: &Setting, files: &mut Files) -> Result<()> {
     Ok(())
 }
 
-/// Lines as a table, with jobs, tasks and machines by their ids in the trace.
+/// Lines as a table. Jobs, tasks and machines have their ids in the trace.
 fn table_of(entries: &[Entry], setting: &Setting) -> RecordBatch {
     let rows = || entries.iter();
     let id = |task: u32| (task != NONE).then(|| setting.history.ids[task as usize]);

@@ -1,25 +1,26 @@
 //! How many tasks wait longer than a time, under each policy.
 //!
-//! In: the runs of a seed. Out: a plot with a curve per policy, which begins with the share of tasks that
-//! wait 1 s or longer, so that all tasks are in it; none if hardly any task waits. The record has a curve
-//! over the tasks whose wait is known.
+//! In: the runs of a seed. Out: a plot with a curve per policy; no plot if hardly any task waits. A
+//! curve begins with the share of tasks that wait 1 s or longer, so it accounts for all tasks. The
+//! record has a curve over the tasks with a known wait.
 
 use super::{RECORD, Run, tone};
 use crate::charts::{Chart, Line, LineChart, Scale, Stroke, Tone};
 use crate::digits::{counted, three_digits};
 use crate::replay::metrics::fates;
 
-/// Points of a curve per power of ten.
+/// The number of points of a curve per power of ten.
 const PER_TEN: i32 = 20;
 
-/// Shorter waits are not drawn, since a logarithmic axis has no 0; the first point has their share.
+/// Shorter waits are not drawn, because a logarithmic axis has no 0. The first point is the share
+/// of tasks that wait at least this long.
 const SHORTEST_S: f64 = 1.0;
 
-/// The least share of tasks that wait under one of the policies: with fewer, a plot shows nothing.
+/// The smallest share of waiting tasks, under at least one policy, for which there is a plot.
 const WAITING_MIN: f64 = 0.01;
 
-/// The chart; `None` for a single policy, or if hardly any task waits. `recorded` are the known waits of
-/// the record, s.
+/// The chart; `None` for a single policy, or if hardly any task waits. `recorded` has the known
+/// waits of the record, s.
 pub(super) fn chart(
     runs: &[Run],
     (task_count, recorded): (usize, &[f64]),
@@ -73,7 +74,7 @@ pub(super) fn chart(
     }))
 }
 
-/// Whether enough tasks wait under one of some policies.
+/// Whether enough tasks wait under at least one of the policies.
 fn do_wait(waits: &[Vec<f64>]) -> bool {
     waits.iter().any(|waits| WAITING_MIN <= share_from(waits, SHORTEST_S))
 }
@@ -83,15 +84,15 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// The share of sorted values from a bound on.
+/// The share of sorted values that are at least `bound`.
 #[expect(clippy::cast_precision_loss, reason = "tasks are far below 2^53")]
 fn share_from(sorted: &[f64], bound: f64) -> f64 {
     let below = sorted.partition_point(|value| *value < bound);
     (sorted.len() - below) as f64 / sorted.len().max(1) as f64
 }
 
-/// The share of sorted values from each of many bounds on, in per cent, from the first bound to the one
-/// that no value reaches.
+/// For many bounds, the share of sorted values that are at least the bound, per cent. The last
+/// bound is one that no value reaches.
 fn curve(sorted: &[f64], first: f64) -> Vec<(f64, f64)> {
     let bound = |idx: i32| first * 10_f64.powf(f64::from(idx) / f64::from(PER_TEN));
     let mut points: Vec<(f64, f64)> = Vec::new();
@@ -121,11 +122,11 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: each point of a curve is the share of all values that reach it, and the curve ends
-        /// where none does.
+        /// Promise: each point of a curve is the share of all values that reach it, and the curve
+        /// ends where no value does.
         #[test]
         fn a_curve_holds_all_values(
-            // Some are at a bound of the curve.
+            // Some values are equal to a bound of the curve.
             drawn in prop::collection::vec(
                 prop_oneof![Just(0.0), Just(1.0), Just(10.0), 1e-3..1e6_f64], 0..50),
         ) {

@@ -47,25 +47,25 @@ pub const KIND: Kind<'static> = Kind {
     ..Kind::called("replay", "The policies side by side").holding::<ReplayAnswer>()
 };
 
-/// The name of the recorded schedule beside those of policies.
+/// The name of the recorded schedule next to those of policies.
 pub(crate) const RECORD: &str = "as recorded";
 
-/// One policy's replay under one seed.
+/// The replay of one policy under one seed.
 pub struct Run {
     pub policy: String,
-    /// When users submit, if that was asked.
+    /// When users submit, if the plan includes it.
     pub arrivals: Option<Arrivals>,
-    /// The policy, with the arrivals if there are several.
+    /// The policy, followed by the arrivals if there are several.
     pub label: String,
-    /// By how much later than recorded jobs were submitted, if users react.
+    /// How much later than recorded jobs were submitted, if users react.
     pub moved: Moved,
     pub metrics: Metrics,
     pub jobs: Vec<JobEnd>,
-    /// Its tasks by size or user, if that was asked.
+    /// The tasks by size or user, if the plan includes groups.
     pub groups: Vec<GroupRow>,
-    /// The free GPUs that tasks could not use, if that was asked.
+    /// The free GPUs that tasks could not use, if the plan includes them.
     pub gpus: Option<GpuFragmentation>,
-    /// Compared with the first policy under the same seed.
+    /// The comparison with the first policy under the same seed.
     pub paired: Paired,
     /// Tasks larger than any machine.
     pub refused: Vec<u32>,
@@ -77,28 +77,28 @@ pub struct Run {
 }
 
 impl Run {
-    /// The CPU time that its kill rule saved, as a share of that under the first policy; `None` if
-    /// the rule killed no task.
+    /// The CPU time that the kill rule of this policy saved, as a share of the CPU time under the
+    /// first policy; `None` if the rule killed no task.
     pub(crate) fn cpu_saved_share(&self, first: &Self) -> Option<f64> {
         let (own, first) = (&self.metrics, first.metrics.cpu_s);
         (0 < own.condemned_tasks && 0.0 < first).then(|| 1.0 - own.cpu_s / first)
     }
 }
 
-/// What is replayed, on which machines.
+/// What is replayed, and on which machines.
 pub struct Setting {
     pub history: History,
     pub cluster: Cluster,
-    /// The record over time; empty if it cannot be put beside the policies.
+    /// The record over time; empty if it cannot be compared with the policies.
     pub recorded: Vec<AtTime>,
     pub remarks: Vec<Remark>,
-    /// When users submit, if that was asked, and which jobs then follow others.
+    /// When users submit, if the plan includes it, and which jobs then follow others.
     pub arrivals: Vec<(Arrivals, Option<Feedback>)>,
-    /// Whether free GPUs that tasks cannot use are added up.
+    /// Whether the free GPUs that tasks cannot use are added up.
     pub has_fragmentation: bool,
     /// Where the CPU capacity of the machines comes from.
     pub capacity: Capacity,
-    /// The processors of a log whose machines are one pool in the replay.
+    /// The processors of a log, if the replay uses its machines as one pool.
     pub pooled: Option<Pool>,
     /// The time that is not in the log.
     pub absent: Absent,
@@ -121,7 +121,7 @@ impl Setting {
     }
 }
 
-/// The tone of the policy at a place, the same in every chart.
+/// The tone of the policy at a position, the same in every chart.
 fn tone(place: usize) -> Tone {
     Tone::SERIES[place % Tone::SERIES.len()]
 }

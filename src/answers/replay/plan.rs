@@ -1,6 +1,6 @@
 //! The plan of `replay`: policies, machines, and the part of the history.
 //!
-//! In: flags and a lake. Out: what is replayed, and the policies.
+//! In: flags and a lake. Out: the replayed history, and the policies.
 
 use serde::{Deserialize, Serialize};
 
@@ -194,7 +194,7 @@ impl ReplayPlan {
     /// Checks that the options can be combined.
     ///
     /// # Errors
-    /// They cannot be combined; the text gives the reason.
+    /// The options cannot be combined; the text gives the reason.
     pub fn check(&self) -> Result<(), Usage> {
         if self.cluster.is_some() && self.overcommit.is_some() {
             return Err(Usage("`overcommit` cannot be used with `cluster`".to_owned()));
@@ -212,14 +212,14 @@ impl ReplayPlan {
         Ok(())
     }
 
-    /// The least change of its response that hurts or helps a job.
+    /// The smallest change of its response for which a job counts as hurt or helped.
     pub fn tolerance(&self) -> Tolerance {
         Tolerance { seconds: self.tolerance_s, share: self.tolerance_share }
     }
 }
 
 impl Default for ReplayPlan {
-    /// The plan without any flag.
+    /// The plan if the user gives no flag.
     fn default() -> Self {
         Self {
             policies: Vec::new(),
@@ -394,7 +394,7 @@ fn failure_model(lake: &Lake, windows: Windows) -> Result<(FailureModel, i64)> {
 
 #[expect(clippy::cast_possible_truncation, reason = "a million hours are far below 2^63 µs")]
 pub fn history_plan(asked: &ReplayPlan, lake: &Lake, seed: u64) -> HistoryPlan {
-    // A specification gives the capacities themselves: they are not scaled by default.
+    // A specification gives the exact capacities, so they are not scaled by default.
     let usual = Defaults::of(lake);
     let overcommit =
         if asked.cluster.is_some() { Overcommit::Factor(1.0) } else { usual.overcommit };

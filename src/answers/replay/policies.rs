@@ -43,7 +43,7 @@ pub(crate) fn parse_policies(text: &str) -> Result<PolicyList, String> {
     }
 }
 
-/// The policies that were asked for, each once, or the default ones of the kind of trace.
+/// The requested policies, each once, or the default ones for the kind of trace.
 ///
 /// # Errors
 /// The default policies cannot be parsed.
@@ -59,14 +59,14 @@ pub fn policies(asked: &[PolicyList], lake: &Lake) -> Result<Vec<(String, Policy
     Ok(policies)
 }
 
-/// Adds a policy unless it is already listed, perhaps as another word.
+/// Adds a policy unless it is already in the list, possibly written in another way.
 fn add_once(policies: &mut Vec<(String, PolicyPlan)>, new: (String, PolicyPlan)) {
     if policies.iter().all(|(_, known)| *known != new.1) {
         policies.push(new);
     }
 }
 
-/// The most policies of a grid: more are probably a mistake, since braces multiply.
+/// The most policies of a grid. More are probably a mistake, because braces multiply.
 pub(crate) const POLICIES_MAX: usize = 1_000;
 
 /// Expands `a{b,c}d` to `abd acd`; `{1..3}` is the same as `{1,2,3}`. Every choice in a pair of

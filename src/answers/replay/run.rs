@@ -17,8 +17,8 @@ use crate::replay::metrics::{
 };
 use crate::replay::policies::PolicyPlan;
 
-/// A warning if jobs need more different machines than there are: some of their tasks wait for
-/// others, and in a strict order all tasks behind them wait as well.
+/// A warning if jobs need more different machines than there are. Some of their tasks wait for
+/// others, and in a strict order all tasks behind them wait, too.
 pub fn warning_of_apart(history: &History, cluster: &Cluster) -> Option<Said> {
     let workload = &history.workload;
     let mut tasks = vec![0_usize; workload.job_count()];
@@ -34,7 +34,7 @@ pub fn warning_of_apart(history: &History, cluster: &Cluster) -> Option<Said> {
     })
 }
 
-/// Notes: what is replayed, what was assumed, and what was left out.
+/// Notes about what is replayed, what was assumed, and what was left out.
 pub fn tell(setting: &Setting, seconds: f64) -> Vec<Said> {
     let Setting { history, cluster, remarks, .. } = setting;
     let mut said = vec![Said::note(format!(
@@ -64,7 +64,7 @@ fn told(record: &Schedule) -> Option<String> {
     ))
 }
 
-/// When users submit, and which jobs then follow others; `None` if that was not asked.
+/// When users submit, and which jobs then follow others; `None` if the plan does not include it.
 type Reaction<'a> = Option<&'a (Arrivals, Option<Feedback>)>;
 
 /// Replays every policy under all arrivals, and compares each with the first.
@@ -127,7 +127,7 @@ pub(crate) fn replay_one(
     }
 }
 
-/// Notes: how long a replay took, and which tasks it could not run.
+/// Notes about the time that a replay took, and the tasks that it could not run.
 pub fn report(run: &Run, history: &History) -> Vec<Said> {
     let mut said = vec![Said::note(format!(
         "{}: {} events in {:.1} s",

@@ -35,10 +35,10 @@ pub(crate) const STEP: Step = Step {
         .settled(settle, &["overcommit", "killed", "policies", "sample", "machines"])
 };
 
-/// The most rows of `task_events` that a step replays, which takes about ten seconds. Of a larger trace,
-/// a sample of jobs and machines is replayed. A sample may be lighter than the whole, and then hardly
-/// anything waits in it: with half of this and 1.25 times the capacities, the mean wait under `fifo` on
-/// the real parts of 2011 was 3 min instead of 85.
+/// The most rows of `task_events` that a step replays, which takes about ten seconds. For a larger
+/// trace, it replays a sample of jobs and machines. A sample may have a lighter load than the
+/// whole, and then hardly any task waits. With half of this and 1.25 times the capacities, the mean
+/// wait under `fifo` on the real parts of 2011 was 3 min instead of 85.
 const REPLAYED_ROWS: f64 = 4e6;
 
 fn settle(open: &mut Open<'_>) {
@@ -61,7 +61,8 @@ fn settle(open: &mut Open<'_>) {
     }
 }
 
-/// Replays a few policies on the recorded tasks; of a large trace, a sample of jobs and machines.
+/// Replays a few policies on the recorded tasks; for a large trace, on a sample of jobs and
+/// machines.
 fn run(work: &Work<'_>) -> Result<Option<Verdict>> {
     let plan: ReplayPlan = work.plan()?;
     for table in [Table::TaskEvents, Table::MachineEvents] {
@@ -189,7 +190,7 @@ fn runs_of(
     progress::expect(first.history.workload.task_count as u64 * policies.len() as u64 * plan.seeds);
     let tolerance = plan.tolerance();
     let mut runs = vec![replay_all(policies, first, plan.seed, tolerance)];
-    // Samples, simulated machines and modelled failures depend on the seed; otherwise all seeds
+    // Samples, simulated machines and modelled failures depend on the seed. Otherwise, all seeds
     // have the same setting.
     let is_drawn = plan.sample < 1.0
         || plan.machines < 1.0
@@ -213,7 +214,7 @@ fn runs_of(
     Ok(runs)
 }
 
-/// Refuses orders that reserve for every waiting task if GPUs are assigned.
+/// Refuses orders that reserve machines for every waiting task, if GPUs are assigned.
 fn refuse_bookings(policies: &[&(String, PolicyPlan)], setting: &Setting) -> Result<()> {
     let checks_gpus = setting.history.workload.has_gpus() && !setting.cluster.gpus.is_empty();
     match policies.iter().find(|(_, policy)| checks_gpus && policy.order.1.books_ahead()) {
@@ -226,8 +227,8 @@ fn refuse_bookings(policies: &[&(String, PolicyPlan)], setting: &Setting) -> Res
     }
 }
 
-/// Reads what is replayed under the first seed, and adds notes: what that is, what is assumed and
-/// what will take long.
+/// Reads the setting under the first seed. Adds notes about what it is, what is assumed, and what
+/// will take long.
 fn first_setting(
     asked: &ReplayPlan,
     (lake, windows): (&Lake, Windows),

@@ -10,7 +10,7 @@ use crate::results::frame::Frame;
 use crate::results::shares::{Share, share};
 use crate::studies::named::Named;
 
-/// The shares that a replay gives.
+/// The shares in a replay.
 pub const SHARES: [Share; 6] = [
     share(
         "utilisation",
@@ -38,7 +38,7 @@ const SHARES_OF_GPUS: [Share; 2] = [
     share("expected_gpu_share", "expected_gpu_s", "free_gpu_s"),
 ];
 
-/// The shares of a replay, with those of GPUs if `has_gpus`.
+/// The shares in a replay; if `has_gpus`, also those of GPUs.
 pub fn shares(has_gpus: bool) -> Vec<Share> {
     SHARES.into_iter().chain(SHARES_OF_GPUS.into_iter().filter(|_| has_gpus)).collect()
 }
@@ -51,7 +51,7 @@ struct Figure {
 }
 
 impl Figure {
-    /// The unit of a CPU or GPU time; other figures have theirs in the name, or none.
+    /// The unit of a CPU or GPU time. Other figures have no unit, or have it in their name.
     fn unit<'a>(&self, of_cpu: &'a str) -> &'a str {
         match self.name {
             name if name.ends_with("gpu_s") => "GPU-s",
@@ -118,7 +118,7 @@ fn figures(runs: &[Vec<Run>]) -> impl Iterator<Item = &'static Figure> {
     FIGURES.iter().chain(OF_GPUS.iter().filter(move |_| has_gpus))
 }
 
-/// The columns shown by default: those in which policies differ.
+/// The columns that are shown by default: those in which policies differ.
 const VIEW: [&str; 20] = [
     "policy",
     "arrivals",
@@ -168,13 +168,13 @@ fn estimates(
     (0..runs[0].len()).map(of).collect()
 }
 
-/// By how much the mean response is longer than under the first policy, s.
+/// The increase of the mean response over that under the first policy, s.
 fn difference_s(run: &Run, first: &Run) -> Option<f64> {
     let mean = |run| response(run, |spread| spread.mean);
     Some(mean(run)? - mean(first)?)
 }
 
-/// The policy of each row and, if that was asked, when users submit.
+/// The policy of each row and, if the plan includes it, when users submit.
 fn kinds<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Frame {
     let frame = Frame::default().text("policy", runs.clone().map(|run| run.policy.as_str()));
     let arrivals: Vec<String> = runs.filter_map(|run| Some(run.arrivals?.to_string())).collect();
@@ -184,7 +184,7 @@ fn kinds<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Frame {
     frame.text("arrivals", arrivals.iter().map(String::as_str))
 }
 
-/// The table: `runs` are by seed and policy. Over several seeds every figure is a mean.
+/// The table. `runs` are by seed and policy. With several seeds, every figure is a mean.
 pub fn of(runs: &[Vec<Run>], unit: &str) -> RecordBatch {
     let mut frame = kinds(runs[0].iter());
     if runs.len() == 1 {
@@ -216,7 +216,8 @@ pub fn of(runs: &[Vec<Run>], unit: &str) -> RecordBatch {
     with_unit(frame, runs, unit)
 }
 
-/// Ends the table with how submissions moved, if arrivals were asked for, and the unit of CPU time.
+/// Adds the last columns: how submissions moved, if the plan includes arrivals, and the unit of CPU
+/// time.
 fn with_unit(mut frame: Frame, runs: &[Vec<Run>], unit: &str) -> RecordBatch {
     if runs[0].iter().any(|run| run.arrivals.is_some()) {
         let submitted = estimates(runs, |run, _| whole(run.moved.jobs_submitted));
@@ -250,7 +251,7 @@ pub fn by_group(runs: &[Run], unit: &str) -> RecordBatch {
         .count("tasks", rows().map(|(_, row)| row.tasks))
         .count("finished", rows().map(|(_, row)| row.finished));
     frame = float(frame, "waiting_s_mean", |row| row.waiting_s_mean);
-    // Of tasks, in contrast to the column of that name in the table of policies.
+    // This column is about tasks; the column of the same name in the table of policies is not.
     frame = float(frame, "response_s_mean", |row| row.response_s_mean)
         .about("Mean time of finished tasks from their first submit to their end");
     frame = float(frame, "slowdown_mean", |row| row.slowdown_mean);
@@ -286,7 +287,7 @@ pub fn recorded(record: &[AtTime]) -> RecordBatch {
         .batch()
 }
 
-/// Free GPUs over time, and those of them that tasks cannot use: the first seed of every policy.
+/// Free GPUs over time, and the part of them that tasks cannot use: the first seed of every policy.
 pub fn of_gpus(runs: &[Run]) -> RecordBatch {
     let samples = |run| left_samples(run).iter().map(move |one| (run, one));
     let rows = || runs.iter().flat_map(samples);
@@ -334,7 +335,8 @@ pub fn by_cause(runs: &[Run]) -> RecordBatch {
         .batch()
 }
 
-/// One policy: everything under the first seed, and the spread of the figures over several.
+/// The results of one policy: everything under the first seed, and the spread of the figures over
+/// several seeds.
 pub fn found(runs: &[Vec<Run>], policy: usize) -> Replayed {
     let run = &runs[0][policy];
     let over_seeds = || -> Named<Option<Estimate>> {

@@ -1,4 +1,4 @@
-//! Words about replays: what a policy does, what a kill rule cost, and which assumptions decide.
+//! Words about replays: what a policy does, what a kill rule costs, and which assumptions decide.
 //!
 //! In: names of policies, counts and metrics. Out: parts of sentences for findings, captions and
 //! pages. No number is computed here.
@@ -50,14 +50,14 @@ pub(crate) fn explained(policy: &str) -> Option<String> {
     Some(said)
 }
 
-/// A policy in a few words with its notation: ``fair share (`fair:depth=100`)``; the notation alone if
-/// there is no common name for it.
+/// A policy in a few words with its notation: ``fair share (`fair:depth=100`)``. The notation alone
+/// if there is no common name.
 pub(crate) fn in_words(policy: &str) -> String {
     let name = common_name(policy);
     name.map_or_else(|| format!("`{policy}`"), |name| format!("{name} (`{policy}`)"))
 }
 
-/// The names of rules about running tasks that readers know.
+/// The common names of rules about running tasks.
 const RULES: [(&str, &str); 5] = [
     ("late", "LATE"),
     ("mantri", "Mantri"),
@@ -66,7 +66,8 @@ const RULES: [(&str, &str); 5] = [
     ("dolly", "Dolly"),
 ];
 
-/// The common name of a policy without a kill rule: `fair share`, or `first come, first served with LATE`.
+/// The common name of a policy without a kill rule, such as `fair share` or `first come, first
+/// served with LATE`.
 pub(crate) fn common_name(policy: &str) -> Option<String> {
     let plan: PolicyPlan = policy.parse().ok()?;
     let order = match plan.order.0.as_ref() {
@@ -85,7 +86,8 @@ pub(crate) fn common_name(policy: &str) -> Option<String> {
     Some(format!("{order} with {rule}"))
 }
 
-/// The common name of a policy among those of an answer; its notation if another has the same name.
+/// The common name of a policy in an answer, or its notation if another policy has the same common
+/// name.
 pub(crate) fn name_in(answer: &ReplayAnswer, policy: &str) -> String {
     let others = answer.policies.iter().filter(|row| row.policy != policy);
     let name = common_name(policy)
@@ -101,9 +103,9 @@ fn about(name: &str) -> Option<String> {
     Some(text.split(';').next().unwrap_or(text).to_owned())
 }
 
-/// What the kill rule of a policy did, compared with the first policy: `b kills 31 tasks: 4 jobs
-/// that finish under a do not finish (harmed), and 3.1 % of the CPU time is saved`; `None` if it
-/// killed nothing.
+/// The effect of a policy's kill rule, compared with the first policy: `b kills 31 tasks: 4 jobs
+/// that finish under a do not finish (harmed), and 3.1 % of the CPU time is saved`. `None` if the
+/// rule killed no task.
 pub(crate) fn killed(
     [policy, first]: [&str; 2],
     tasks: usize,
@@ -131,9 +133,9 @@ pub(crate) fn killed(
     Some(format!("{policy} kills {}: {harmed}{saved}", counted(tasks as u64, "task")))
 }
 
-/// The assumptions that decide how close a replay is to the record, as sentences. `preempted` are
-/// the attempts that were evicted to make room and `copies` those that were started, under all policies
-/// and seeds.
+/// The assumptions that decide how close a replay is to the record, as sentences. `preempted`
+/// counts the attempts that were evicted to make room, and `copies` the copies that were started,
+/// under all policies and seeds.
 pub(super) fn decisive(
     (counts, (plan, overcommit), source): (&Counts, (&HistoryPlan, f64), Source),
     pooled: Option<f64>,
@@ -185,8 +187,8 @@ pub(super) fn decisive(
     said
 }
 
-/// The recorded mean wait in a sentence; `None` if it is not known. The waits of the same tasks under the
-/// policies are in the table of the page.
+/// The recorded mean wait in a sentence; `None` if it is unknown. The waits of the same tasks under
+/// the policies are in the table of the page.
 pub(crate) fn recorded(answer: &ReplayAnswer) -> Option<String> {
     let waits = answer.recorded?.waiting_s?;
     Some(format!(
@@ -196,8 +198,9 @@ pub(crate) fn recorded(answer: &ReplayAnswer) -> Option<String> {
     ))
 }
 
-/// That the record has longer waits than a policy and yet a smaller slowdown, in which a wait weighs
-/// the more, the shorter its task; `None` unless that holds for one of them.
+/// A sentence about a policy under which waits are shorter than in the record, but the mean
+/// slowdown is larger. In the slowdown, a wait weighs more if its task is shorter. `None` if there
+/// is no such policy.
 pub(crate) fn other_way(answer: &ReplayAnswer) -> Option<String> {
     let record = answer.recorded?;
     let (wait_s, slowdown) = (record.waiting_s?.mean, record.bounded_slowdown?.mean);
@@ -217,7 +220,7 @@ pub(crate) fn other_way(answer: &ReplayAnswer) -> Option<String> {
     ))
 }
 
-/// What to think of a difference between the record and a replay, in a sentence.
+/// A sentence on how to read a difference between the record and a replay.
 pub(crate) fn left_out(answer: &ReplayAnswer) -> String {
     let such = not_replayed(answer).map_or_else(String::new, |share| {
         format!(", such as attempts with {} of the requested CPU time", percent(share))
@@ -228,10 +231,11 @@ pub(crate) fn left_out(answer: &ReplayAnswer) -> String {
     )
 }
 
-/// The smallest share of the recorded CPU time that is worth a word.
+/// The smallest share of the recorded CPU time that is mentioned.
 pub(super) const MENTIONED: f64 = 0.01;
 
-/// The share of the recorded CPU time in attempts that are not replayed, if it is worth a word.
+/// The share of the recorded CPU time in attempts that are not replayed, if it is large enough to
+/// be mentioned.
 pub(crate) fn not_replayed(answer: &ReplayAnswer) -> Option<f64> {
     let share = answer.recorded.and_then(|record| record.dropped_cpu_share);
     share.filter(|&share| MENTIONED <= share)

@@ -1,10 +1,9 @@
-//! `jobfate reproduce literature`: what others published about the trace of 2011, compared with
-//! ours.
+//! `jobfate reproduce literature`: published numbers about the trace of 2011, compared with ours.
 //!
 //! In: a lake of that trace with any parts. Out: one claim for each published number. If a paper
-//! does not state a definition, each possible one has a row. Scores of other predictors and kill
-//! rules are shown next to those of the one-line rule `last` of `predict`; they come from other
-//! samples and units, so they are never judged.
+//! does not state a definition, each possible definition has a row. Scores of other predictors and
+//! kill rules are shown next to those of the one-line rule `last` of `predict`. They come from
+//! other samples and units, so they are never judged.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +29,7 @@ use crate::studies::predict::rules::Predictor;
 use crate::studies::samples::What;
 use crate::units::micros_to_seconds;
 
-/// The literature, as the study names it.
+/// The name of the literature in the study.
 pub const PAPER: &str = "What others published about the trace of 2011";
 
 const MINUTE_S: f64 = 60.0;
@@ -78,7 +77,7 @@ pub fn study(lake: &Lake, windows: Windows) -> Result<Study> {
     })
 }
 
-/// What the papers leave open.
+/// The parameters that the papers do not give.
 fn parameters() -> Vec<Parameter> {
     let open = |key, value: &str, about| Parameter {
         key,
@@ -122,12 +121,12 @@ fn percent(count: u64, of: u64) -> Option<f64> {
     (0 < of).then(|| count as f64 / of as f64 * 100.0)
 }
 
-/// What is counted over all jobs.
+/// The counts over all jobs.
 #[derive(Default)]
 struct JobCounts {
     jobs: u64,
-    /// Jobs that ended within 3 minutes and within 2 hours, from the first SCHEDULE and from the
-    /// first event.
+    /// Jobs that ended within 3 minutes and within 2 hours, counted from the first SCHEDULE and
+    /// from the first event.
     within: [[u64; 2]; 2],
     users: FxHashSet<String>,
 }
@@ -159,7 +158,7 @@ impl JobCounts {
     }
 }
 
-/// Durations and users.
+/// The claims about durations and users.
 fn jobs(lake: &Lake) -> Result<Vec<Claim>> {
     let basis = basis(lake, &[Table::JobEvents]);
     let counts = lake.has(Table::JobEvents).then(|| JobCounts::of(lake)).transpose()?;
@@ -177,7 +176,7 @@ fn jobs(lake: &Lake) -> Result<Vec<Claim>> {
     ])
 }
 
-/// How many machines have each configuration, the most frequent first.
+/// The number of machines with each configuration, the largest first.
 fn counted(configurations: &BTreeMap<i64, (u32, u32)>) -> Vec<u64> {
     let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for configuration in configurations.values() {

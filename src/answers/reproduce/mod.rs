@@ -11,7 +11,7 @@ pub mod study;
 pub mod varied;
 pub mod verdicts;
 
-/// The results: one per paper, the literature, and the questions of courses.
+/// The results: one per paper, one for the literature, and one for the questions of courses.
 pub static KINDS: [Kind<'static>; 7] = [
     Kind::called("mandai", "Mandai, Kawahara and Kasahara (2017)"),
     Kind::of("tan"),

@@ -11,11 +11,11 @@ use crate::results::frame::Frame;
 use crate::results::kind::Kind;
 use crate::results::store::{Answer, Origin};
 
-/// A published study that is run again.
+/// A published study that is repeated.
 pub struct Study {
-    /// Its notes.
+    /// The notes about the study.
     pub notes: Vec<String>,
-    /// Its name on the command line.
+    /// The name of the study on the command line.
     pub name: &'static str,
     /// Authors and year.
     pub paper: &'static str,
@@ -23,7 +23,7 @@ pub struct Study {
     pub claims: Vec<Claim>,
     /// Every parameter, and how its value was chosen.
     pub parameters: Vec<Parameter>,
-    /// The figures: name, title, axes, curves, marks and remarks of each.
+    /// The figures, each with name, title, axes, curves, marks and remarks.
     pub(crate) figures: Value,
     /// Settings other than the parameters.
     pub(crate) settings: Map<String, Value>,
@@ -31,7 +31,7 @@ pub struct Study {
     pub charts: Vec<(String, Chart)>,
     /// Further tables for `--out`, by the stem of their files.
     pub tables: Vec<(String, RecordBatch)>,
-    /// What it was made from.
+    /// The origin of the study.
     pub origin: Origin,
 }
 
@@ -39,12 +39,12 @@ pub struct Study {
 pub struct Varied {
     /// The parameter.
     pub key: String,
-    /// Each value, and the claims under it, in the same order for all values.
+    /// Each value with its claims. The claims are in the same order for all values.
     pub values: Vec<(String, Vec<Claim>)>,
 }
 
-/// A line for the parameters that the paper gives, one for those that it leaves open, and one for
-/// each that was fitted.
+/// One line for the parameters that the paper gives, one for those that it leaves open, and one for
+/// each fitted parameter.
 pub fn parameters_in_words(parameters: &[Parameter]) -> Vec<String> {
     let of = |wanted: fn(&Settled) -> bool| {
         let found = parameters.iter().filter(|one| wanted(&one.settled));
@@ -126,8 +126,8 @@ pub fn varied_table(varied: &Varied) -> RecordBatch {
 }
 
 impl Study {
-    /// The claims as the answer of a command, with the charts of the study and that of a varied
-    /// parameter. `table` is the [table of the claims](claims_table).
+    /// The claims as the answer of a command, with the charts of the study and the chart of a
+    /// varied parameter. `table` is the [table of the claims](claims_table).
     pub fn answer<'a>(&self, varied: Option<&Varied>, table: &'a RecordBatch) -> Answer<'a> {
         let mut charts = self.charts.clone();
         let of_varied = |one| (format!("{}-varied", self.name), chart_of_varied(self.paper, one));
@@ -163,8 +163,8 @@ fn json_of(study: &Study, varied: Option<&Varied>) -> Value {
     })
 }
 
-/// The positions of the points on the x axis, and the name of the axis. If a label is not a number,
-/// all are numbered, and the axis lists them.
+/// The positions of the points on the x axis, and the name of the axis. If any label is not a
+/// number, all labels are numbered, and the axis lists them.
 pub(crate) fn places_of(labels: &[&str], axis: &str) -> (Vec<f64>, String) {
     let numbers: Option<Vec<f64>> = labels.iter().map(|label| label.parse().ok()).collect();
     if let Some(numbers) = numbers {

@@ -1,8 +1,9 @@
-//! `jobfate reproduce NAME --vary KEY=VALUES --vary KEY=VALUES`: which claims hold where.
+//! `jobfate reproduce NAME --vary KEY=VALUES --vary KEY=VALUES`: shows which claims hold for which
+//! values.
 //!
 //! In: the experiment, and two parameters with their values. Out: a table with every claim at every
-//! pair of values, and a chart per figure with a map for each kind of claim: how many claims of
-//! this kind are reproduced at each pair.
+//! pair of values, and a chart per figure. The chart has a map for each kind of claim, with the
+//! number of reproduced claims of this kind at each pair.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use crate::faults::Usage;
 use crate::replay::experiments::Experiment;
 use crate::results::frame::Frame;
 
-/// The most pairs of values; each is a run.
+/// The most pairs of values; each pair needs a run.
 const POINTS_MAX: usize = 10_000;
 
 /// A parameter and its values.
@@ -29,7 +30,7 @@ pub struct Variants {
 /// The claims at each pair of values.
 pub struct Pairs {
     keys: [Key; 2],
-    /// By the value of the first key, then by that of the second.
+    /// Ordered by the value of the first key, then by that of the second.
     points: Vec<Point>,
 }
 
@@ -104,7 +105,7 @@ impl Pairs {
         })
     }
 
-    /// `key=value key=value`.
+    /// The values of a point: `key=value key=value`.
     fn pair(&self, point: &Point) -> String {
         let pairs = self.keys.iter().zip(&point.values);
         pairs.map(|((key, _), value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
@@ -169,7 +170,7 @@ impl Pairs {
         let mut panels: BTreeMap<usize, MapPanel> = BTreeMap::new();
         for row in 0..rows {
             for column in 0..columns {
-                // The values of the first key go to the right, those of the second up.
+                // The values of the first key increase to the right, those of the second upwards.
                 let (_, claims) = &self.points[column * rows + row].figures[figure];
                 for (place, (name, share, label)) in held(claims).into_iter().enumerate() {
                     let panel = panels
@@ -183,8 +184,8 @@ impl Pairs {
     }
 }
 
-/// The kinds of claims (the text before `: `) in order, each with the share of its claims that are
-/// reproduced, and their number.
+/// The kinds of claims (the text before `: `) in order. Each has the share of its claims that are
+/// reproduced, and the number of its claims.
 fn held(claims: &[Claim]) -> Vec<(String, f64, String)> {
     let mut kinds: Vec<(String, usize, usize)> = Vec::new();
     for claim in claims {
@@ -221,6 +222,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
     fn every_pair_of_values_is_run_once() {
         let vary = ["slow_nodes=1,2,3", "slow_speed=0.2,0.5"];
         let varied = variants_of(vary, &experiment()).unwrap().run();
@@ -247,7 +249,8 @@ mod tests {
     fn fields_stand_where_their_values_are() {
         let vary = ["slow_nodes=0,1,2", "slow_speed=0.2,0.5"];
         let mut varied = variants_of(vary, &experiment()).unwrap().run();
-        // A claim that holds in one corner only: the largest first value, the lowest second.
+        // A claim that holds only in one corner: the largest first value, and the lowest second
+        // value.
         for point in &mut varied.points {
             let holds = point.values == ["2", "0.2"];
             let cell = Cell::new("", vec![if holds { 1.0 } else { -1.0 }]);

@@ -1,7 +1,7 @@
 //! The verdicts of the five papers in one table.
 //!
 //! In: the claims of each study, or its stored table of claims. Out: a row per paper with the
-//! number of claims by verdict, or the reason why there are none.
+//! number of claims by verdict, or the reason why it has no claims.
 
 use std::fs::File;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub struct Row {
     pub study: &'static str,
     /// Authors and year.
     pub paper: &'static str,
-    /// The verdicts, or why there are none.
+    /// The verdicts, or the reason why there are none.
     pub tally: Result<Tally, String>,
 }
 
@@ -37,7 +37,7 @@ impl Row {
     }
 }
 
-/// Counts the verdicts of each study of a folder.
+/// Counts the verdicts of each study in a folder.
 ///
 /// # Errors
 /// The folder cannot be read or has no study, or a file is not a table of claims.
@@ -56,8 +56,8 @@ pub fn stored_all(folder: &Path, names: &[&str]) -> Result<Vec<Result<Tally, Str
     Ok(all)
 }
 
-/// Counts the verdicts in the table of claims that `reproduce NAME --out FOLDER/NAME` has stored.
-/// The inner error says that there is no such table.
+/// Counts the verdicts in the table of claims that `reproduce NAME --out FOLDER/NAME` stored. The
+/// inner error says that there is no such table.
 ///
 /// # Errors
 /// The file cannot be read, or is not a table of claims.

@@ -1,4 +1,4 @@
-//! What a sweep found, as it is stored and read back, and its sentence.
+//! The results of a sweep, as they are stored and read back, and their sentence.
 
 use std::borrow::Cow;
 
@@ -30,13 +30,13 @@ pub struct SweepAnswer {
     pub finished_jobs_with_tasks: Option<u64>,
     /// Restarts: attempts after the first of their task.
     pub restarts: u64,
-    /// Restarts whose attempt before was evicted.
+    /// Restarts after an attempt that was evicted.
     pub restarts_after_eviction: u64,
     /// Attempts closed at the end of their job.
     pub attempts_closed_with_job: u64,
     /// CPU of attempts closed at the end of their job.
     pub closed_with_job_cpu: Option<f64>,
-    /// All CPU, by outcome.
+    /// All CPU by outcome.
     pub total_cpu: ByOutcome<f64>,
     /// The first rule.
     pub rule: String,
@@ -49,13 +49,13 @@ pub struct SweepAnswer {
     /// The numerator and denominator of each share.
     #[serde(flatten)]
     pub terms: Terms,
-    /// By rule and group, if the sweep is split.
+    /// The sweeps by rule and group, if the sweep is split.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Sweep>>,
-    /// The rule and threshold chosen on earlier jobs.
+    /// The rule and threshold that were chosen on earlier jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selection: Option<Selection>,
-    /// The reason, if there is nothing to show.
+    /// The reason if there is nothing to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<String>,
 }
@@ -75,12 +75,12 @@ impl SweepAnswer {
         std::iter::once((self.rule.as_str(), self.rows.as_slice())).chain(others)
     }
 
-    /// What is saved, in words: whether CPU was used, or only requested.
+    /// The name of what is saved, in words: CPU, or requested CPU.
     pub(crate) fn cpu_words(&self) -> &'static str {
         if self.cpu == "requested" { "requested CPU" } else { "CPU" }
     }
 
-    /// What the rules do that save or harm anything, and the words of the charts.
+    /// The meanings of the rules that save or harm anything, and of the words in the charts.
     pub(super) fn names(&self) -> Vec<(String, String)> {
         const WORDS: [(&str, &str); 4] = [
             ("T", "the parameter of a rule"),
@@ -107,7 +107,8 @@ impl SweepAnswer {
         rules.chain(words).collect()
     }
 
-    /// The sentence: what the first threshold of the first rule would have saved and harmed.
+    /// The sentence with the CPU that the first threshold of the first rule would have saved, and
+    /// the jobs that it would have harmed.
     pub(crate) fn sentence(&self) -> Option<String> {
         let row = self.rows.first()?;
         let interval = row.interval.clone().unwrap_or_default();
@@ -139,8 +140,8 @@ impl SweepAnswer {
     }
 }
 
-/// The jobs whose CPU a saving is a share of, in words: those that still ran at the end are among
-/// them.
+/// The jobs that a saved share refers to, in words. Jobs that were still running at the end are
+/// included.
 pub(crate) fn lost_jobs(total_cpu: &ByOutcome<f64>) -> &'static str {
     match total_cpu.get("running") {
         Some(open) if 0.0 < open => "jobs that did not finish or still ran",
@@ -148,13 +149,14 @@ pub(crate) fn lost_jobs(total_cpu: &ByOutcome<f64>) -> &'static str {
     }
 }
 
-/// `95 % interval 5.2 % to 38.4 %`; `None` if jobs were not resampled.
+/// An interval in words, such as `95 % interval 5.2 % to 38.4 %`; `None` if jobs were not
+/// resampled.
 fn bounds(bounds: Option<(f64, f64)>, text: impl Fn(f64) -> String) -> Option<String> {
     let (low, high) = bounds?;
     Some(format!("95 % interval {} to {}", text(low), text(high)))
 }
 
-/// A clause if one job makes up most of the work that a kill would have destroyed.
+/// A clause if one job has most of the work that a kill would have destroyed.
 fn concentration(row: &SweepRow) -> Option<String> {
     let largest = row.harmed.first().map(|job| job.destroyed_cpu);
     let shares = largest.zip(row.destroyed_cpu.filter(|cpu| 0.0 < *cpu));

@@ -16,7 +16,7 @@ use crate::studies::selection::{Interval, Selection};
 /// A point, with the bounds of its interval if it has one.
 type Bounded = (f64, Option<(f64, f64)>);
 
-/// Two charts: all rules in one plane, and what each of them saves and harms.
+/// Two charts: all rules in one plane, and the savings and harm of each rule.
 pub(crate) fn charts(
     study: &Study,
     sweeps: &[Sweep],
@@ -28,7 +28,7 @@ pub(crate) fn charts(
     ]
 }
 
-/// Figures 4.2.1 and 4.2.2 of the paper of 2017, of one rule; with all values of T.
+/// Figures 4.2.1 and 4.2.2 of the paper of 2017 for one rule, with all values of T.
 pub(crate) fn of_paper(study: &Study, sweep: &Sweep) -> [LineChart; 2] {
     let own = std::slice::from_ref(sweep);
     let found =
@@ -45,15 +45,15 @@ pub(crate) fn of_paper(study: &Study, sweep: &Sweep) -> [LineChart; 2] {
     ]
 }
 
-/// Which values of T the curves of a chart have.
+/// The values of T that the curves of a chart have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     All,
-    /// Only up to where nothing happens any more.
+    /// Only the values up to the point from which nothing is saved or harmed any more.
     Cut,
 }
 
-/// What each rule saves, and below it what it harms, over its parameter.
+/// The savings of each rule, and below them its harm, over its parameter.
 fn rules_chart(study: &Study, sweeps: &[Sweep]) -> Chart {
     let what = saved_of(study);
     let drawn = drawn(sweeps).0;
@@ -73,17 +73,19 @@ fn rules_chart(study: &Study, sweeps: &[Sweep]) -> Chart {
         format!("{what} saved and finished jobs harmed, by rule")
     };
     let shown = if is_cut.contains(&true) { Shown::Cut } else { Shown::All };
-    // The plane, which is the chart before, says what saves most.
+    // The chart of the plane comes first, and already says which rule saves most.
     let saves = drawn.iter().any(|sweep| has_points(&saved_plot(study, sweep)));
     let found = if saves { String::new() } else { most_harm(&drawn) };
     let caption = caption(study, sweeps, shown, &found) + &flat;
     Chart::Panels(PanelChart { title, caption, panels, columns })
 }
 
-/// A rule that saves less than this of every outcome looks flat beside others that save more.
+/// If a rule saves less than this share of every outcome, its curve looks flat next to those of
+/// other rules.
 const HARDLY_SEEN: f64 = 0.01;
 
-/// The rules whose savings can be seen, and a sentence about the others; all if none can.
+/// The rules with visible savings, and a sentence about the others. All rules if none has visible
+/// savings.
 fn seen<'a>(drawn: &[&'a Sweep]) -> (Vec<&'a Sweep>, String) {
     let is_seen = |sweep: &&&Sweep| {
         let shares = sweep.rows.iter().flat_map(|row| row.saved_share.iter());
@@ -104,7 +106,7 @@ fn seen<'a>(drawn: &[&'a Sweep]) -> (Vec<&'a Sweep>, String) {
     (seen, said)
 }
 
-/// The caption of what rules save and harm over their parameters.
+/// The caption for the savings and harm of rules over their parameters.
 fn caption(study: &Study, sweeps: &[Sweep], shown: Shown, found: &str) -> String {
     let what = saved_of(study);
     let (drawn, left_out) = drawn(sweeps);
@@ -127,8 +129,8 @@ fn caption(study: &Study, sweeps: &[Sweep], shown: Shown, found: &str) -> String
     format!("{found}{one_job}{said}{bands}{beyond}{left_out} {}", definition(study))
 }
 
-/// A sentence about outcomes whose curves show one job more than all others: it is most of the largest
-/// saving; empty if there is none.
+/// A sentence about outcomes for which one job has most of the largest saving, so that the curve
+/// shows this job more than all others. Empty if there are none.
 fn of_one_job(drawn: &[&Sweep]) -> String {
     let rows = || drawn.iter().flat_map(|sweep| &sweep.rows);
     let said = ["failed", "killed", "running"].into_iter().filter_map(|outcome| {
@@ -145,7 +147,7 @@ fn of_one_job(drawn: &[&Sweep]) -> String {
     format!("{}. ", sentences::capital(&said.join("; ")))
 }
 
-/// A smaller saving in an outcome is not what the chart is about.
+/// The smallest saving in an outcome that this sentence considers.
 const WORTH_A_WORD: f64 = 0.1;
 
 /// Whether a plot has a point.
@@ -153,8 +155,8 @@ fn has_points(plot: &LineChart) -> bool {
     plot.lines.iter().any(|line| !line.points.is_empty())
 }
 
-/// The rows of a sweep up to the first of those at its end that harm nothing and save next to nothing,
-/// even in the intervals, and whether more follow.
+/// The rows of a sweep without its flat end, and whether rows were left out. The flat end has rows
+/// that harm nothing and save next to nothing, even in their intervals; its first row is kept.
 fn until_flat(sweep: &Sweep) -> (Sweep, bool) {
     let is_small = |share: f64| share.abs() < NEXT_TO_NOTHING;
     let is_flat = |row: &SweepRow| {
@@ -181,7 +183,7 @@ fn until_flat(sweep: &Sweep) -> (Sweep, bool) {
     (Sweep { rows, ..sweep.clone() }, kept < sweep.rows.len())
 }
 
-/// The fewest values of T of a curve, if there are as many.
+/// The fewest values of T in a curve, if the sweep has as many.
 const FEWEST: usize = 3;
 
 /// The most rules in a row of the chart.
@@ -220,7 +222,7 @@ fn saved_plot(study: &Study, sweep: &Sweep) -> LineChart {
     let lines = ["failed", "killed", "running", "evicted", "other"]
         .into_iter()
         .filter(|outcome| study.outcomes().contains(outcome))
-        // An outcome that does not occur has no CPU, so it has no share.
+        // An outcome that does not occur has no CPU, and therefore no share.
         .filter(|outcome| sweep.rows.iter().any(|row| row.saved_share.get(outcome).is_some()))
         .map(|outcome| {
             curve(outcome, outcome_tone(outcome), sweep, &|row| {
@@ -255,8 +257,8 @@ fn plot(sweep: &Sweep, y_axis: &str, lines: Vec<Line>) -> LineChart {
     }
 }
 
-/// The title of the axis of a parameter. That of a length of time ends in its unit, so that its ticks are
-/// in words.
+/// The title of the axis of a parameter. For a length of time, the title ends in the unit, so that
+/// the ticks are in words.
 fn axis_of(sweep: &Sweep) -> String {
     match sweep.parameter.strip_prefix("s ") {
         Some(of_what) => format!("T, time {of_what} (s)"),
@@ -264,8 +266,8 @@ fn axis_of(sweep: &Sweep) -> String {
     }
 }
 
-/// The setting that harms most, as a sentence, for a log in which nothing can be saved; empty if none
-/// harms a job.
+/// A sentence about the setting that harms most, for a log in which nothing can be saved. Empty if
+/// no setting harms a job.
 fn most_harm(sweeps: &[&Sweep]) -> String {
     let rows = sweeps.iter().flat_map(|sweep| sweep.rows.iter().map(|row| (&sweep.rule, row)));
     let known = rows.filter_map(|(rule, row)| Some((row.harmed_jobs?, rule, row.threshold)));
@@ -310,7 +312,8 @@ mod tests {
         assert_eq!(axis_of(&events), "T (events)");
     }
 
-    /// Promise: rules whose savings look flat beside others are only in the table, and the caption names them.
+    /// Promise: rules whose savings look flat next to those of others are only in the table, and
+    /// the caption names them.
     #[test]
     fn rules_that_save_hardly_anything_have_no_panel() {
         let of = |rule: &str, failed: f64| {
@@ -330,8 +333,8 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: what is left out at the end of a curve saves and harms nothing, also in its
-        /// intervals; one such row stays, and no curve is cut below the fewest rows.
+        /// Promise: the rows that are left out at the end of a curve save and harm nothing, even in
+        /// their intervals. One such row stays, and no curve has fewer than the fewest rows.
         #[test]
         fn only_a_flat_end_of_a_curve_is_left_out(
             rows in prop::collection::vec((0..3_u64, 0..3_u32, prop::bool::weighted(0.2)), 1..15),

@@ -1,8 +1,8 @@
 //! Single jobs in detail: those that a sweep would harm, and the longest of each outcome.
 //!
-//! In: a lake and a sweep. Out: for each of a few hundred jobs its events, the attempts of its
-//! tasks on machines, both classifications, how long its tasks ran, and when each rule would have
-//! killed the first of them. Lists are bounded, with the total count.
+//! In: a lake and a sweep. Out: a few hundred jobs. Each has its events, the attempts of its tasks
+//! on machines, both classifications, the running time of its tasks, and the instant at which each
+//! rule would have killed the first of them. Lists are bounded, but total counts are included.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,7 +78,7 @@ const SEQUENCE_MAX: usize = 60;
 const QUANTILES: u32 = 20;
 const LENGTHS_MIN: usize = 10;
 
-/// The most users for whom the outcomes of all jobs are stored: those with most jobs.
+/// The outcomes of all jobs are stored for at most this many users, those with most jobs.
 const USERS_MAX: usize = 5000;
 
 /// Stores the jobs next to the sweep that names them.
@@ -141,7 +141,8 @@ pub(super) fn put(work: &Work<'_>, rules: &[RuleGrid], swept: &Swept) -> Result<
     })
 }
 
-/// By outcome: how long the tasks of a job ran in all, µs, and the job; the longest first.
+/// By outcome, the total running time of the tasks of a job, µs, and the job; the longest comes
+/// first.
 type Longest = BTreeMap<u8, Vec<(Reverse<i64>, i64)>>;
 
 /// By user: the number of jobs with each outcome.
@@ -198,7 +199,7 @@ fn looked_over(
     Ok((longest.into_values().flatten().map(|(_, id)| id).collect(), users))
 }
 
-/// Users with the outcomes of their jobs, those with most jobs first.
+/// Users with the outcomes of their jobs; users with most jobs come first.
 fn by_user(users: Users, classes: Classes) -> Vec<UserOutcomes> {
     let mut users: Vec<_> = users.into_iter().collect();
     users.sort_by_cached_key(|(name, counts)| (Reverse(counts.iter().sum::<u64>()), name.clone()));
@@ -265,7 +266,7 @@ fn in_bucket(
     let mut records = all.iter_mut().map(|(id, job)| (*id, &mut job.record)).collect();
     job_record::add(lake, bucket, &mut records)?;
     let mut refused = None;
-    // Only the usage windows of the named jobs are needed: they are read below.
+    // Only the usage windows of the named jobs are needed, and they are read below.
     let has_windows = lake.has(Table::TaskUsage);
     let usage = if has_windows { Usage::Skip } else { Usage::Read };
     Tasks::read(lake, bucket, windows, usage)?.for_each(|task| {
@@ -317,7 +318,7 @@ fn add_use(
     Ok(())
 }
 
-/// Any job in detail, as in the result but without rules; `None` if the lake does not know it.
+/// Any job in detail, as in the result but without rules. `None` if the lake does not know the job.
 ///
 /// # Errors
 /// A table cannot be read, or the callback of a watched lake stops the call.
@@ -370,7 +371,7 @@ fn add(
         attempt_count: task.attempts.len(),
         attempts: listed.map(|attempt| of_attempt(task, attempt, windows)).collect(),
     });
-    // A job may have a million tasks: only those that may be listed stay in memory.
+    // A job may have a million tasks. Only tasks that may be listed stay in memory.
     if TASKS_HELD < job.tasks.len() {
         keep_first_tasks(&mut job.tasks);
     }
@@ -412,12 +413,13 @@ fn add(
     Ok(())
 }
 
-/// The sum of amounts, if any of them is known.
+/// The sum of two amounts; `None` if both are unknown.
 fn sum_of_known(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     one.or(other).map(|_| one.unwrap_or(0.0) + other.unwrap_or(0.0))
 }
 
-/// Completes a job whose tasks are all added: quantiles, and the tasks that are listed.
+/// Completes a job after all its tasks are added: computes quantiles, and selects the tasks that
+/// are listed.
 fn ended(mut job: JobDetail) -> JobDetail {
     let mut lengths = std::mem::take(&mut job.finished_s);
     lengths.sort_by(f64::total_cmp);
@@ -445,8 +447,8 @@ fn moment(event: &Event) -> JobEvent {
     JobEvent { time_s: micros_to_seconds(event.time_us), event: event.event_type.name().to_owned() }
 }
 
-/// When the task was submitted for an attempt, µs: by the SUBMIT before its SCHEDULE. `None` if that
-/// SUBMIT is not recorded, or lies before the window.
+/// The instant at which the task was submitted for an attempt, µs: the SUBMIT before its SCHEDULE.
+/// `None` if that SUBMIT is not recorded, or is before the window.
 fn submitted(task: &TaskView<'_>, attempt: &Attempt, windows: Windows) -> Option<i64> {
     let scheduled = task.events.iter().position(|event| event.row == attempt.row)?;
     let mut before = task.events[..scheduled].iter().rev();
@@ -465,7 +467,7 @@ fn of_attempt(task: &TaskView<'_>, attempt: &Attempt, windows: Windows) -> TaskA
     }
 }
 
-/// The beginning of a sequence; crash loops have thousands of events.
+/// The beginning of a sequence, because crash loops have thousands of events.
 fn cut(sequence: &str) -> String {
     match sequence.char_indices().nth(SEQUENCE_MAX) {
         Some((end, _)) => format!("{}…", &sequence[..end]),

@@ -1,4 +1,5 @@
-//! What the charts of a kill sweep share: the sweeps that are drawn, and words of their captions.
+//! The common parts of the charts of a kill sweep: the sweeps that are drawn, and words in
+//! captions.
 
 use super::sum_of;
 use crate::answers::edges;
@@ -6,7 +7,7 @@ use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{Sweep, SweepRow};
 use crate::studies::meter::Resource;
 
-/// How CPU time and outcomes are defined, and what crosses the edges of the window.
+/// The definitions of CPU time and outcomes, and what crosses the edges of the window.
 pub(super) fn definition(study: &Study) -> String {
     let requested = if study.asked.meter.to_string() == "requested" {
         " (as requested, whether it was used or not)"
@@ -22,8 +23,8 @@ pub(super) fn definition(study: &Study) -> String {
     )
 }
 
-/// The sweeps that are drawn, and a sentence about the others: drawn are rules that save or harm
-/// something, or all if none does.
+/// The sweeps that are drawn, and a sentence about the others. Rules are drawn if they save or harm
+/// something; if no rule does, all are drawn.
 pub(super) fn drawn(sweeps: &[Sweep]) -> (Vec<&Sweep>, String) {
     let (drawn, others): (Vec<&Sweep>, Vec<&Sweep>) =
         sweeps.iter().partition(|sweep| sweep.rows.iter().any(SweepRow::has_effect));
@@ -34,8 +35,8 @@ pub(super) fn drawn(sweeps: &[Sweep]) -> (Vec<&Sweep>, String) {
     (drawn, format!(" Left out, because they would have saved and harmed nothing: {said}."))
 }
 
-/// Rules that save and harm nothing. Those that kill tasks are named apart: the table has rows of
-/// them.
+/// A sentence about rules that save and harm nothing. Rules that kill tasks are named separately,
+/// because the table has rows of them.
 fn left_out(rules: &[&Sweep]) -> String {
     let kills = |sweep: &&Sweep| sweep.rows.iter().any(|row| 0 < sum_of(&row.condemned_tasks));
     let (kill, idle): (Vec<&Sweep>, Vec<&Sweep>) = rules.iter().copied().partition(kills);
@@ -49,7 +50,7 @@ fn left_out(rules: &[&Sweep]) -> String {
     parts.into_iter().flatten().collect::<Vec<String>>().join("; ")
 }
 
-/// A smaller share looks like zero in a chart.
+/// A share below this looks like zero in a chart.
 pub(super) const NEXT_TO_NOTHING: f64 = 0.001;
 
 /// A sentence that explains the bands; empty if there are none.

@@ -1,7 +1,8 @@
 //! Settings that harm fewer jobs than the one that saves most.
 //!
-//! In: the rows of the rules of a sweep. Out: a rule and one of its rows, for the sentences about a sweep
-//! and for the labels of its chart. Time limits are left out: they have a sentence of their own.
+//! In: the rows of the rules of a sweep. Out: a rule and one of its rows, for the sentences about a
+//! sweep and for the labels of its chart. Time limits are left out, because they have a separate
+//! sentence.
 
 use crate::answers::condition::LIMITS;
 use crate::studies::kill_sweep::{Sweep, SweepRow};
@@ -13,7 +14,7 @@ type Setting<'a> = (&'a str, &'a SweepRow);
 /// The smallest difference of two shares that a sentence shows.
 pub(super) const SHOWN: f64 = 0.001;
 
-/// The share of the net saving of another row from which on a row still saves much.
+/// A row saves much if its net saving is at least this share of that of another row.
 const MUCH: f64 = 0.5;
 
 /// Every row with its rule.
@@ -24,8 +25,8 @@ fn all<'a>(
     others.flat_map(|(rule, rows)| rows.iter().map(move |row| (rule, row)))
 }
 
-/// The rule that harms fewest jobs of those that save nearly as much as a row, and its row; one that
-/// destroys no more CPU if there is any. `None` if none harms at most half as many.
+/// Among the settings that save nearly as much as a row, the one that harms fewest jobs. A setting
+/// that destroys no more CPU is preferred. `None` if no setting harms at most half as many jobs.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 pub(crate) fn gentler<'a>(
     sweeps: impl Iterator<Item = (&'a str, &'a [SweepRow])>,
@@ -46,8 +47,8 @@ pub(crate) fn gentler<'a>(
     Some((rule, row))
 }
 
-/// The setting that harms fewest jobs of those that save at least half as much as a row and whose interval,
-/// if it has one, is above zero; of equal ones, the one that destroys least.
+/// The setting that harms fewest jobs, among those that save at least half as much as a row and
+/// whose interval, if any, is above zero. Of equal settings, the one that destroys least.
 pub(crate) fn gentlest<'a>(
     sweeps: impl Iterator<Item = (&'a str, &'a [SweepRow])>,
     than: &SweepRow,
@@ -63,8 +64,8 @@ pub(crate) fn gentlest<'a>(
     Some((rule, row))
 }
 
-/// The setting that saves most of those that save more than a row and harm as many jobs, but destroy more
-/// CPU of finished jobs: why that row is named and not this one.
+/// The setting that saves most, among those that save more than a row and harm as many jobs, but
+/// destroy more CPU of finished jobs. It explains why sentences name the row and not this setting.
 pub(crate) fn costlier<'a>(
     sweeps: impl Iterator<Item = (&'a str, &'a [SweepRow])>,
     than: &SweepRow,
@@ -78,7 +79,7 @@ pub(crate) fn costlier<'a>(
     Some((rule, row))
 }
 
-/// Whether the interval of the net saving of a row, if it has one, is above zero.
+/// Whether the interval of the net saving of a row is above zero. True if there is no interval.
 fn is_sure(row: &SweepRow) -> bool {
     let bounds = row.interval.as_ref().and_then(|own| own.net_share);
     bounds.is_none_or(|(low, _)| 0.0 < low)
@@ -89,7 +90,7 @@ pub(crate) fn destroyed(row: &SweepRow) -> f64 {
     row.destroyed_cpu_share.unwrap_or(0.0)
 }
 
-/// Whether a row destroys more than another one; a difference that a sentence would not show does not
+/// Whether a row destroys more than another one. Differences that a sentence would not show do not
 /// count.
 pub(crate) fn destroys_more(row: &SweepRow, than: &SweepRow) -> bool {
     SHOWN < destroyed(row) - destroyed(than)
@@ -104,8 +105,9 @@ pub(super) fn row_at<'a>(
     own.rows.iter().find(|row| Some(row.threshold) == threshold)
 }
 
-/// The settings that sentences name, as rules and their parameters: the chosen one, or the one that saves
-/// most, the gentlest that still saves much, and a gentler one that saves nearly as much.
+/// The settings that sentences name, as rules and their parameters. These are the chosen setting or
+/// the one that saves most, the gentlest one that still saves much, and a gentler one that saves
+/// nearly as much.
 pub(super) fn named(sweeps: &[Sweep], selection: Option<&Selection>) -> Vec<(String, i64)> {
     let rows = || sweeps.iter().map(|own| (own.rule.as_str(), own.rows.as_slice()));
     let chosen = selection.map(|own| &own.gentler.as_ref().unwrap_or(&own.chosen).train);
@@ -136,8 +138,9 @@ mod tests {
         }
     }
 
-    /// Promise: the gentlest setting saves at least half as much, harms fewest jobs and, of equal ones,
-    /// destroys least; time limits and savings whose interval reaches zero do not count.
+    /// Promise: the gentlest setting saves at least half as much and harms fewest jobs. Of equal
+    /// settings, it destroys least. Time limits, and savings whose interval reaches zero, do not
+    /// count.
     #[test]
     fn the_gentlest_setting_still_saves_much() {
         let best = row(1, 179, 0.10, 0.15);
@@ -152,11 +155,11 @@ mod tests {
         let (rule, found) = gentlest(sweeps(), &best).unwrap();
         assert_eq!((rule, found.threshold), ("dead-time", 8));
         assert!(gentlest(sweeps(), &row(1, 5, -0.1, 0.0)).is_none());
-        // The one after 4 h saves more and harms as many, but destroys more.
+        // The setting after 4 h saves more and harms as many jobs, but destroys more.
         let (rule, other) = costlier(sweeps(), found).unwrap();
         assert_eq!((rule, other.threshold), ("dead-time", 4));
         assert!(costlier(sweeps(), other).is_none());
-        // Nearly as much is nine tenths.
+        // A saving is nearly as large if it is nine tenths.
         assert!(gentler(sweeps(), &best).is_none());
         let (_, near) = gentler(sweeps(), &row(1, 179, 0.08, 0.15)).unwrap();
         assert_eq!(near.threshold, 9);

@@ -1,14 +1,14 @@
-//! Which finished jobs the rules of a sweep harm.
+//! The finished jobs that the rules of a sweep harm.
 //!
-//! In: a sweep, whose rows name some of the jobs that each threshold harms, and jobs in detail. Out: the
-//! jobs that are named, and the rules that harm a job.
+//! In: a sweep, whose rows name some of the jobs that each threshold harms, and jobs in detail.
+//! Out: the named jobs, and the rules that harm a job.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Swept;
 use super::jobs::JobDetail;
 
-/// Finished jobs that a rule would have harmed, those of the lowest thresholds first.
+/// Finished jobs that a rule would have harmed; jobs of the lowest thresholds come first.
 pub(super) fn harmed(swept: &Swept, most: usize) -> Vec<i64> {
     let mut all = Vec::new();
     let longest = swept.sweeps.iter().map(|sweep| sweep.rows.len()).max().unwrap_or(0);
@@ -23,7 +23,7 @@ pub(super) fn harmed(swept: &Swept, most: usize) -> Vec<i64> {
     all
 }
 
-/// By job: the rules whose rows name it among those that they harm most.
+/// By job, the rules that have it in a row among the jobs that they harm most.
 pub(super) fn naming(swept: &Swept) -> BTreeMap<i64, Vec<&str>> {
     let mut all: BTreeMap<i64, Vec<&str>> = BTreeMap::new();
     for sweep in &swept.sweeps {
@@ -36,8 +36,8 @@ pub(super) fn naming(swept: &Swept) -> BTreeMap<i64, Vec<&str>> {
     all
 }
 
-/// The rules that harm a job: those that name it, and if it finished also those that kill one of its
-/// tasks before that ends. Their rows name only some of the jobs.
+/// The rules that harm a job. These are the rules whose rows name it and, if it finished, the rules
+/// that kill one of its tasks before the task ends. Rows name only some of the jobs.
 pub(super) fn harmed_by(job: &JobDetail, swept: &Swept, named: &[&str]) -> Vec<String> {
     let mut all = Vec::new();
     for sweep in &swept.sweeps {
@@ -84,7 +84,7 @@ mod tests {
         let swept = Swept { sweeps, groups: Vec::new(), selection: None };
         let named_by = naming(&swept);
         assert_eq!(named_by.get(&7).map(Vec::len), Some(1));
-        // A task that has ended by its kill loses nothing.
+        // A task that has ended before its kill loses nothing.
         let own = harmed_by(&job("finished"), &swept, &named_by[&7]);
         assert_eq!(own, ["events", "restarts"]);
         assert_eq!(harmed_by(&job("other"), &swept, &named_by[&7]), ["events"]);

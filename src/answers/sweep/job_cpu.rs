@@ -22,19 +22,19 @@ use crate::units::{AFTER_TRACE_US, CpuRate, CpuTime, micros_to_seconds};
 /// The number of intervals.
 const INTERVALS: usize = 32;
 
-/// How many spans of a task are collected before those that touch are joined.
+/// The number of spans of a task that are collected before touching ones are joined.
 const SPANS_MAX: usize = 1024;
 
-/// The CPU of a job over time, the mean of each interval.
+/// The CPU of a job over time, as the mean of each interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobCpu {
-    /// When the first interval begins, s.
+    /// The start of the first interval, s.
     pub start_s: f64,
     /// The length of each interval, s.
     pub interval_s: f64,
     /// The CPU that its running attempts requested; empty if no request is known.
     pub requested: Vec<f64>,
-    /// The CPU that they used; `None` if no usage is recorded.
+    /// The CPU that its running attempts used; `None` if no usage is recorded.
     #[serde(default)]
     pub used: Option<JobUse>,
 }
@@ -46,8 +46,8 @@ pub struct JobUse {
     pub means: Vec<Option<f64>>,
     /// The total, CPU-seconds.
     pub cpu_s: f64,
-    /// What the attempts requested in the recorded time, CPU-seconds; `None` if an attempt has no
-    /// request.
+    /// The CPU that the attempts requested in the recorded time, CPU-seconds; `None` if an attempt
+    /// has no request.
     pub requested_cpu_s: Option<f64>,
     /// The share of the time of its attempts for which usage is recorded.
     pub recorded_share: f64,
@@ -58,24 +58,24 @@ pub struct JobUse {
 pub struct ToldUse {
     /// CPU-seconds.
     pub cpu_s: f64,
-    /// What the same attempts requested, CPU-seconds.
+    /// The CPU that the same attempts requested, CPU-seconds.
     pub requested_cpu_s: f64,
-    /// Attempts for which the log records it.
+    /// Number of attempts for which the log records CPU time.
     pub attempts: u64,
 }
 
-/// What is gathered of a job before its intervals are known.
+/// The data about a job that is gathered before its intervals are known.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gathered {
     attempts: Vec<Attempted>,
-    /// The position of each task in `tasks`, which has the range of its attempts.
+    /// The position of each task in `tasks`, which contains the range of its attempts.
     places: FxHashMap<i32, usize>,
     tasks: Vec<Range<usize>>,
     told: [CpuTime; 2],
     told_count: u64,
 }
 
-/// When an attempt ran, µs, and what it requested.
+/// The time for which an attempt ran, µs, and its request.
 #[derive(Clone, Copy, Debug)]
 struct Attempted {
     span: [i64; 2],
@@ -109,7 +109,7 @@ impl Gathered {
         (0 < told.attempts).then_some(told)
     }
 
-    /// The intervals, when all tasks are added; `None` if no task ran.
+    /// The intervals, after all tasks are added; `None` if no task ran.
     pub(super) fn over_time(self) -> Option<OverTime> {
         let grid = Grid::of(&self.attempts)?;
         let recorded = vec![Recorded::default(); self.tasks.len()];
@@ -125,8 +125,8 @@ struct Grid {
 }
 
 impl Grid {
-    /// The grid from the first start to the last known instant; `None` if that is shorter than 1 µs
-    /// per interval.
+    /// The grid from the first start to the last known instant; `None` if an interval would be
+    /// shorter than 1 µs.
     fn of(attempts: &[Attempted]) -> Option<Self> {
         let known = || attempts.iter().filter(|own| own.span[0] < AFTER_TRACE_US);
         let from_us = known().map(|own| own.span[0]).min()?;
@@ -137,7 +137,7 @@ impl Grid {
         if to_us - from_us < count {
             return None;
         }
-        // Rounded up, so that the last interval holds the end.
+        // Rounded up, so that the last interval includes the end.
         Some(Self { from_us, length_us: (to_us - from_us + count - 1) / count })
     }
 
@@ -164,9 +164,9 @@ impl Grid {
 pub(super) struct OverTime {
     grid: Grid,
     job: Gathered,
-    /// By interval: what was used, and for how long use is recorded, µs.
+    /// By interval, the used CPU, and the time for which usage is recorded, µs.
     used: Vec<(CpuTime, i64)>,
-    /// By task: the time for which its use is recorded.
+    /// By task, the time for which its usage is recorded.
     recorded: Vec<Recorded>,
 }
 
@@ -187,8 +187,8 @@ impl OverTime {
         }
     }
 
-    /// The means. `None` if no use is recorded and requests show nothing: there is only one
-    /// attempt, whose request is constant, or no request is known.
+    /// The means. `None` if no use is recorded and requests show nothing. This is so if there is
+    /// only one attempt, whose request is constant, or if no request is known.
     #[expect(clippy::cast_precision_loss, reason = "lengths of time are below 2^53")]
     pub(super) fn ended(mut self) -> Option<JobCpu> {
         let used = self.take_use();
@@ -215,7 +215,7 @@ impl OverTime {
         })
     }
 
-    /// What was used, if any of it is recorded.
+    /// The used CPU; `None` if no usage is recorded.
     #[expect(clippy::cast_precision_loss, reason = "lengths of time are below 2^53")]
     fn take_use(&mut self) -> Option<JobUse> {
         let length_s = self.grid.length_us as f64 / 1e6;
@@ -224,8 +224,8 @@ impl OverTime {
             let own = &self.job.attempts[task.clone()];
             for span in recorded.joined() {
                 recorded_us += span[1] - span[0];
-                // Windows are cut at the ends of attempts, but spans of two attempts that touch are
-                // joined.
+                // Windows are cut at the ends of attempts, but the spans of two touching attempts
+                // are joined.
                 for attempt in running_in(own, *span) {
                     let inside = span[1].min(attempt.span[1]) - span[0].max(attempt.span[0]);
                     requested += attempt.rate.over(inside);
@@ -256,7 +256,7 @@ fn running_in(attempts: &[Attempted], span: [i64; 2]) -> impl Iterator<Item = &A
     attempts[first..].iter().take_while(move |attempt| attempt.span[0] < span[1])
 }
 
-/// The time for which something is recorded; spans may overlap and come in any order.
+/// The time for which something is recorded. Spans may overlap and come in any order.
 #[derive(Clone, Debug, Default)]
 struct Recorded(Vec<[i64; 2]>);
 
@@ -276,7 +276,7 @@ impl Recorded {
         }
     }
 
-    /// The spans in order, no two of which touch.
+    /// The spans in order; no two of them touch.
     fn joined(&mut self) -> &[[i64; 2]] {
         self.0.sort_unstable();
         let spans = std::mem::take(&mut self.0);
@@ -418,7 +418,7 @@ mod tests {
                 let mut spent = Spent::default();
                 spent.of_windows(&own, attempts);
                 measured += spent.total();
-                // Count the recorded time microsecond by microsecond.
+                // Counts the recorded time microsecond by microsecond.
                 for attempt in attempts {
                     ran_us += attempt.length_us();
                     let is_known = |at_us: &i64| own.iter().any(|it| (it.start_us..it.end_us).contains(at_us));

@@ -1,5 +1,5 @@
-//! What a log records of a job beyond its events: size, queue, account, limit, wait, and why it
-//! ended.
+//! Data that a log records about a job in addition to its events: size, queue, account, limit,
+//! wait, and the reason why it ended.
 //!
 //! In: the rows of `job_events` of a bucket. Out: the last value of each column for each named job.
 //! Columns that the trace does not have stay unknown; nothing is inferred.
@@ -17,44 +17,44 @@ use crate::lake::Lake;
 use crate::schema::Table;
 use crate::units::micros_to_seconds;
 
-/// What a log records of a job.
+/// Data that a log records about a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JobRecord {
-    /// Processors that it had.
+    /// Processors of the job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processors: Option<i64>,
-    /// The queue that it was submitted to.
+    /// The queue to which it was submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
-    /// The partition that it ran on.
+    /// The partition on which it ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition: Option<String>,
-    /// The account that it was charged to, or the group of its user.
+    /// The account to which it was charged, or the group of its user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// Its time limit, s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_s: Option<f64>,
-    /// How long it waited, s.
+    /// The time that it waited, s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_s: Option<f64>,
     /// The names of the machines on which it ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<String>,
-    /// Why it ended, in the words of the log.
+    /// The reason why it ended, in the words of the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<String>,
 }
 
 impl JobRecord {
-    /// Whether the log records none of it.
+    /// Whether the log records none of these data.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// The columns that are read, of those that a trace has.
+/// The columns to read, if the trace has them.
 const COLUMNS: [&str; 9] = [
     "processors",
     "queue",
@@ -94,7 +94,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Takes over a cell, if it has a value.
+/// Stores a cell, if it has a value.
 fn put(record: &mut JobRecord, name: &str, cell: (&RecordBatch, usize, usize)) {
     let seconds = || number(cell).map(micros_to_seconds);
     match name {

@@ -17,7 +17,7 @@ pub struct JobDetails {
     pub classes: Classes,
     /// The jobs, by id.
     pub jobs: Vec<JobDetail>,
-    /// Users with the outcomes of all their jobs, those with most jobs first.
+    /// Users with the outcomes of all their jobs; users with most jobs come first.
     pub users: Vec<UserOutcomes>,
 }
 
@@ -27,7 +27,7 @@ impl JobDetails {
         self.users.iter().filter_map(|user| user.outcomes.get("finished")).sum()
     }
 
-    /// Jobs that finished, and that a rule would harm.
+    /// Number of finished jobs that a rule would harm.
     pub(super) fn harmed(&self) -> u64 {
         self.jobs.iter().filter(|job| job.is_harmed()).count() as u64
     }
@@ -42,7 +42,7 @@ pub struct UserOutcomes {
     pub outcomes: Named<u64>,
 }
 
-/// A job. Lists are bounded, with the total count.
+/// A job in detail. Lists are bounded, but total counts are included.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JobDetail {
@@ -56,58 +56,59 @@ pub struct JobDetail {
     pub outcome_by_sequence: Cow<'static, str>,
     /// Its outcome by its last terminal event.
     pub outcome_by_last_event: Cow<'static, str>,
-    /// The one of the two that the sweep goes by; empty in older results, which go by the sequence.
+    /// The outcome that the sweep uses, one of the two above; empty in older results, which use the
+    /// sequence.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub outcome: Cow<'static, str>,
     /// The unit of its CPU; empty in older results.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub cpu_unit: Cow<'static, str>,
-    /// What the log records of it beyond its events.
+    /// Data that the log records in addition to the events.
     #[serde(skip_serializing_if = "JobRecord::is_empty")]
     pub record: JobRecord,
     /// The beginning of its event sequence.
     pub sequence: String,
     /// The number of its events.
     pub event_count: usize,
-    /// The first of its events.
+    /// The first events.
     pub events: Vec<JobEvent>,
     /// The number of its tasks.
     pub task_count: u64,
     /// The number of attempts of its tasks.
     pub attempt_count: u64,
-    /// How long its attempts ran in all, s.
+    /// The total running time of its attempts, s.
     pub running_s: f64,
-    /// The CPU that its attempts requested, times their running time; `None` if no request is known, and
-    /// in older results.
+    /// The CPU that its attempts requested, times their running time. `None` if no request is
+    /// known, and in older results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested_cpu: Option<f64>,
-    /// Lengths of attempts that finished, s, while they are gathered.
+    /// Lengths of attempts that finished, s, during gathering.
     #[serde(skip)]
     pub(crate) finished_s: Vec<f64>,
     /// Attempts that finished.
     pub finished_attempts: usize,
-    /// The shortest of them, s.
+    /// The shortest finished attempt, s.
     pub finished_s_min: Option<f64>,
-    /// Their median, s.
+    /// The median length of finished attempts, s.
     pub finished_s_median: Option<f64>,
-    /// Their 95 % quantile, s.
+    /// The 95 % quantile of these lengths, s.
     pub finished_s_p95: Option<f64>,
-    /// The longest of them, s.
+    /// The longest finished attempt, s.
     pub finished_s_max: Option<f64>,
     /// Quantiles of the lengths at 0 %, 5 %, ..., 100 %, s; empty for fewer than ten lengths.
     pub finished_s_quantiles: Vec<f64>,
-    /// The requests and use of its attempts, while they are gathered.
+    /// The requests and usage of its attempts, during gathering.
     #[serde(skip)]
     pub(crate) gathered: Gathered,
-    /// What its running attempts requested and used over time.
+    /// The CPU that its running attempts requested and used over time.
     pub cpu: Option<JobCpu>,
     /// The CPU time that a log records for its attempts.
     pub told_use: Option<ToldUse>,
     /// The tasks with most attempts.
     pub tasks: Vec<JobTask>,
-    /// When rules would have killed its tasks.
+    /// The kills that rules would have made in this job.
     pub kills: Vec<JobKill>,
-    /// The rules that would have killed tasks of it, if it finished.
+    /// The rules that would have killed tasks of this job, if it finished.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub harmed_by: Vec<String>,
 }
@@ -123,7 +124,7 @@ impl JobDetail {
         self.outcome() == "finished"
     }
 
-    /// Whether it finished and a rule would harm it; older results do not name the rules.
+    /// Whether it finished and a rule would harm it. Older results do not name the rules.
     fn is_harmed(&self) -> bool {
         !self.harmed_by.is_empty() || self.is_finished() && self.kills.iter().any(JobKill::acts)
     }
@@ -156,7 +157,7 @@ pub struct JobTask {
 /// An attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskAttempt {
-    /// When its task was submitted for it, s; `None` if that is not known.
+    /// When the task was submitted for this attempt, s; `None` if that is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submit_s: Option<f64>,
     /// When it began, s.
@@ -165,7 +166,7 @@ pub struct TaskAttempt {
     pub end_s: f64,
     /// How it ended.
     pub ended_by: String,
-    /// Where it ran.
+    /// The machine on which it ran.
     pub machine_id: Option<i64>,
 }
 
@@ -174,17 +175,18 @@ pub struct TaskAttempt {
 pub struct JobKill {
     /// The rule.
     pub rule: String,
-    /// Its parameter.
+    /// The threshold of the rule.
     pub threshold: i64,
     /// The unit of the parameter; empty in older results.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub unit: Cow<'static, str>,
-    /// Tasks that it would have killed.
+    /// Number of tasks that the rule would have killed.
     pub condemned_tasks: u64,
-    /// Those of them that were over by then, so that nothing is saved; `None` in older results.
+    /// Number of these tasks that had ended by then, so that nothing is saved; `None` in older
+    /// results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_by_then: Option<u64>,
-    /// When it would have killed the first, s.
+    /// When the rule would have killed the first task, s.
     pub first_s: f64,
     /// The CPU that its tasks requested, times their running time after their kills; `None` if no
     /// request is known, and in older results.
@@ -193,7 +195,7 @@ pub struct JobKill {
 }
 
 impl JobKill {
-    /// Whether it kills a task that has not ended by then.
+    /// Whether the rule kills a task that has not ended by then.
     pub(super) fn acts(&self) -> bool {
         self.over_by_then != Some(self.condemned_tasks)
     }

@@ -35,7 +35,7 @@ pub use swept::{Swept, check_sides, sweep_all};
 pub(crate) use tables::{FEW_TASKS, lost_tasks, sum_of};
 pub use tables::{harmed_table, selection_line, selection_table, table_of};
 
-/// The shares that a sweep gives; those of a group refer to the jobs of the group.
+/// The shares in a sweep. The shares of a group refer to the jobs of the group.
 pub const SHARES: [Share; 9] = [
     share("saved_share", "saved_cpu of the outcome", "CPU of all jobs of the outcome"),
     share(

@@ -1,6 +1,6 @@
 //! The plan of `sweep`: rules, thresholds, and intervals.
 //!
-//! In: flags. Out: a plan, and what it asks of a lake.
+//! In: flags. Out: a plan, and its request to a lake.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -154,7 +154,7 @@ impl Plan for SweepPlan {
 }
 
 impl Default for SweepPlan {
-    /// The plan without any flag.
+    /// The plan if the user gives no flag.
     fn default() -> Self {
         Self {
             thresholds: Grid((1..=40).map(|step| step * 10).collect()),
@@ -183,17 +183,18 @@ fn write_rules<S: Serializer>(rules: &[RuleList], to: S) -> Result<S::Ok, S::Err
 }
 
 fn read_rules<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<RuleList>, D::Error> {
-    // Commas separate rules and also their parameters: the parser of the list distinguishes them.
+    // Commas separate rules, and also the parameters of a rule. The parser of the list
+    // distinguishes them.
     let pieces = parsed_list(source, |piece| Ok::<_, D::Error>(piece.to_owned()))?;
     let list = pieces.join(",").parse::<RuleList>().map_err(serde::de::Error::custom)?;
     Ok(list.0.into_iter().map(|rule| RuleList(vec![rule])).collect())
 }
 
-/// Thresholds, ascending, each once.
+/// Thresholds in ascending order, without repetition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid(pub Vec<i64>);
 
-/// A text that is not a list of thresholds.
+/// An error: the text is not a list of thresholds.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum GridError {
@@ -230,7 +231,7 @@ impl fmt::Display for Grid {
     }
 }
 
-/// More days than any trace has.
+/// More days than in any trace.
 const DAYS_MAX: f64 = 36_500.0;
 
 /// The most thresholds of a grid.
@@ -264,7 +265,7 @@ pub fn parse_grid(text: &str) -> Result<Grid, GridError> {
     Ok(Grid(grid.into_iter().collect()))
 }
 
-/// The rules, each once; `events` without its own grid has that of `--thresholds`.
+/// The rules, each once. If `events` has no grid, it has the grid of `--thresholds`.
 pub(crate) fn rules_of(plan: &SweepPlan) -> Vec<RuleGrid> {
     let mut rules: Vec<RuleGrid> = Vec::new();
     for rule in plan.rules.iter().flat_map(|list| &list.0) {
@@ -275,7 +276,7 @@ pub(crate) fn rules_of(plan: &SweepPlan) -> Vec<RuleGrid> {
     for rule in rules.iter_mut().filter(|rule| rule.rule == Rule::Events && !rule.is_given) {
         rule.grid.clone_from(&plan.thresholds.0);
     }
-    // The threshold of `--harmed` is swept as well.
+    // The threshold of `--harmed` is added to the sweep.
     if let Some(threshold) = plan.harmed
         && let Err(place) = rules[0].grid.binary_search(&threshold)
     {
@@ -313,7 +314,7 @@ pub(crate) fn parse_rounds(text: &str) -> Result<usize, String> {
     }
 }
 
-/// What the flags ask of the lake.
+/// The request of the flags to the lake.
 ///
 /// # Errors
 /// The lake does not record the groups, or an option has no effect.

@@ -1,7 +1,7 @@
 //! All rules of a kill sweep in one plane: net CPU saved against finished jobs harmed.
 //!
-//! In: sweeps, with intervals if jobs were resampled, and the rule that was chosen on earlier jobs. Out: a
-//! chart. The settings that the sentences of a page name have their labels before others.
+//! In: sweeps, with intervals if jobs were resampled, and the rule that was chosen on earlier jobs.
+//! Out: a chart. Settings that are named in the sentences of a page get their labels first.
 
 use super::drawn::{NEXT_TO_NOTHING, band_note, definition, drawn, saved_of};
 use super::gentle::{self, SHOWN, row_at};
@@ -15,7 +15,7 @@ use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{PlanePoint, Sweep, SweepRow, plane, total_cpu};
 use crate::studies::selection::Selection;
 
-/// All rules in one plane; the settings that a reader wants first have their labels first.
+/// All rules in one plane. The most important settings get their labels first.
 pub(super) fn plane_chart(study: &Study, sweeps: &[Sweep], selection: Option<&Selection>) -> Chart {
     let (what, lost) = (saved_of(study), lost_jobs(&total_cpu(study)));
     let points = plane(study, sweeps);
@@ -30,7 +30,7 @@ pub(super) fn plane_chart(study: &Study, sweeps: &[Sweep], selection: Option<&Se
         stroke,
     };
     let (drawn, left_out) = drawn(sweeps);
-    // A rule has the same colour whichever others are drawn.
+    // A rule always has the same colour, whichever other rules are drawn.
     let tones = || {
         let all = sweeps.iter().zip(Tone::SERIES.iter().cycle());
         all.filter(|(sweep, _)| drawn.iter().any(|own| own.rule == sweep.rule))
@@ -80,7 +80,7 @@ pub(super) fn plane_chart(study: &Study, sweeps: &[Sweep], selection: Option<&Se
     })
 }
 
-/// What the whiskers are; empty if jobs were not resampled.
+/// The meaning of the whiskers; empty if jobs were not resampled.
 fn whisker_note(sweeps: &[Sweep], is_cut: bool) -> &'static str {
     match (sweeps.iter().any(|sweep| !band_note(sweep).is_empty()), is_cut) {
         (true, true) => " Whiskers: 95 % under resampling of jobs; some go on beyond the plot.",
@@ -89,7 +89,7 @@ fn whisker_note(sweeps: &[Sweep], is_cut: bool) -> &'static str {
     }
 }
 
-/// From this many harmed jobs on, a linear axis would squeeze the settings that harm few.
+/// From this many harmed jobs on, a linear axis would squeeze the settings that harm few jobs.
 const MANY: u64 = 30;
 
 /// The scale of the harmed jobs.
@@ -112,8 +112,8 @@ impl Seen {
     }
 }
 
-/// What is drawn of a plane with these points and the origin: their range, and on each side as much
-/// again. Intervals that are much wider than the points are apart would press these together.
+/// The part of a plane to draw for these points and the origin: their range, extended by its size
+/// on each side. Much wider intervals would squeeze the points together.
 fn seen(points: impl Iterator<Item = (f64, f64)>) -> Seen {
     let (low, high) = points.fold(((0.0, 0.0), (0.0, 0.0)), |(low, high), (x, y): (f64, f64)| {
         ((x.min(low.0), y.min(low.1)), (x.max(high.0), y.max(high.1)))
@@ -122,8 +122,8 @@ fn seen(points: impl Iterator<Item = (f64, f64)>) -> Seen {
     Seen { low: (low.0 - wide.0, low.1 - wide.1), high: (high.0 + wide.0, high.1 + wide.1) }
 }
 
-/// A sentence about the point that saves most, and about the one that saves most without harm;
-/// empty if none saves anything.
+/// A sentence about the point that saves most, and about the point that saves most without harm.
+/// Empty if no point saves anything.
 pub(super) fn best_of(
     points: &[PlanePoint],
     sweeps: &[Sweep],
@@ -159,8 +159,8 @@ pub(super) fn best_of(
     )
 }
 
-/// `, but on 9 tasks only and not tested on later jobs`, if a setting kills so few tasks that its saving is
-/// not shown; else empty.
+/// `, but on 9 tasks only and not tested on later jobs`, if a setting kills so few tasks that its
+/// saving is not proven; otherwise empty.
 fn of_few(sweeps: &[Sweep], point: &PlanePoint, is_tested: bool) -> String {
     let tasks = row_at(sweeps, &point.rule, point.threshold).map_or(0, lost_tasks);
     if (1..FEW_TASKS).contains(&tasks) {
@@ -171,9 +171,10 @@ fn of_few(sweeps: &[Sweep], point: &PlanePoint, is_tested: bool) -> String {
     }
 }
 
-/// The values of T beside the points that sentences name, then beside those of the front; of several, the
-/// chart leaves out those without room. Other points have no label, as their values mix the units of the
-/// rules, unless all are of one rule.
+/// The values of T as labels, first of the points that sentences name, then of the points on the
+/// front. The chart leaves out labels that do not fit. Other points have no label, because their
+/// values have the different units of the rules. If all points belong to one rule, they have
+/// labels.
 fn labels(
     points: &[PlanePoint],
     sweeps: &[Sweep],
@@ -250,8 +251,8 @@ mod tests {
         }
     }
 
-    /// Promise: the settings that sentences name have their labels first, on the front or not, and other
-    /// points behind the front have none.
+    /// Promise: the settings that sentences name get their labels first, whether they are on the
+    /// front or not. Other points behind the front have no labels.
     #[test]
     fn settings_that_sentences_name_are_labelled_first() {
         let points = [
@@ -281,7 +282,7 @@ mod tests {
         let texts: Vec<&str> = texts.iter().map(|own| own.0.as_str()).collect();
         assert_eq!(texts, ["dead-time 8", "restarts 1", "dead-time 4 (40.0 %)"]);
         assert_eq!([scale(&points), scale(&points[..3])], [Scale::Root, Scale::Linear]);
-        // Points of one rule have labels, also behind the front.
+        // Points of a single rule have labels, even behind the front.
         let texts = labels(&points[..3], &sweeps[..1], &gentle::named(&sweeps[..1], None));
         assert_eq!(texts.len(), 3, "{texts:?}");
     }
@@ -311,8 +312,8 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: every point is drawn, and an interval goes beyond the points by at most their own
-        /// range.
+        /// Promise: every point is drawn, and an interval extends the drawn part by at most the
+        /// range of the points.
         #[test]
         fn intervals_do_not_press_the_points_together(
             points in prop::collection::vec((0.0..200.0_f64, -50.0..50.0_f64), 1..10),

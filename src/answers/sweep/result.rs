@@ -78,7 +78,7 @@ pub(crate) fn found(study: &Study, swept: &Swept) -> SweepAnswer {
     }
 }
 
-/// The reason, if there is nothing to show: the amounts are unknown, no job has a known outcome, or
+/// The reason if there is nothing to show: the amounts are unknown, no job has a known outcome, or
 /// no rule would have killed a task.
 pub(crate) fn nothing(study: &Study, sweeps: &[Sweep]) -> Option<String> {
     if !study.knows_amounts() {

@@ -1,5 +1,5 @@
-//! The step of `sweep` in an analysis: all rules, and the one chosen on the first half of the
-//! history.
+//! The step of `sweep` in an analysis: all rules, and the rule that is chosen on the first half of
+//! the history.
 
 use crate::answers::condition::LIMITS;
 use crate::answers::spread::Errand;
@@ -32,7 +32,8 @@ const ROWS_SHOWN: usize = 5;
 
 fn settle(open: &mut Open<'_>) {
     let mut rules = Rule::USUAL.map(|rule| rule.name().to_owned()).to_vec();
-    // Time limits are swept too if jobs have one. If the lake cannot be read, the step reports it.
+    // Time limits are swept, too, if jobs have limits. If the lake cannot be read, the step reports
+    // the error.
     rules.extend(records_requested_time(open.lake).unwrap_or(false).then(|| LIMITS.to_owned()));
     open.default_to("rules", Setting::Many(rules));
     open.default_to("bootstrap", BOOTSTRAP_ROUNDS);

@@ -10,7 +10,7 @@ use crate::studies::selection::{Selection, intervals, select, sides};
 #[derive(Debug)]
 pub struct Swept {
     pub sweeps: Vec<Sweep>,
-    /// By rule and group, if the sweep is split.
+    /// The sweeps by rule and group, if the sweep is split.
     pub groups: Vec<Sweep>,
     pub selection: Option<Selection>,
 }
@@ -38,7 +38,7 @@ pub fn sweep_all(study: &Study, price: f64) -> Swept {
     Swept { sweeps, groups, selection }
 }
 
-/// Refuses a choice without jobs to choose on, or without later jobs to test it on.
+/// Refuses to choose a rule if there are no jobs to choose it on, or no later jobs to test it on.
 ///
 /// # Errors
 /// One side has no job with tasks loaded, or no outcome is known.

@@ -10,7 +10,7 @@ use crate::studies::fold::Study;
 use crate::studies::kill_sweep::{ByOutcome, PlanePoint, Sweep, SweepRow, harmed_jobs, plane};
 use crate::studies::selection::{Choice, Score, Selection, Spread};
 
-/// A row for every threshold of every rule and group; the rule is a column if there are several.
+/// A row for every threshold of every rule and group. With several rules, the rule is a column.
 pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
     let all = || sweeps.iter().flat_map(|sweep| sweep.rows.iter().map(move |row| (sweep, row)));
     let rows = || all().map(|(_, row)| row);
@@ -80,8 +80,7 @@ pub fn table_of(sweeps: &[Sweep], unit: &str) -> RecordBatch {
         .batch()
 }
 
-/// Adds the shares that are saved, a column per outcome; outcomes in which nothing is saved have no
-/// column.
+/// Adds the saved shares, a column per outcome. An outcome without savings has no column.
 pub(crate) fn saved_shares(mut frame: Frame, all: &[&SweepRow], is_resampled: bool) -> Frame {
     let rows = || all.iter();
     let outcomes: Vec<&str> = rows()
@@ -101,7 +100,7 @@ pub(crate) fn saved_shares(mut frame: Frame, all: &[&SweepRow], is_resampled: bo
     frame
 }
 
-/// The unit of all thresholds; empty if rules have different units.
+/// The common unit of all thresholds; empty if rules have different units.
 pub(crate) fn counted_in(sweeps: &[Sweep]) -> &str {
     let first = sweeps.first().map_or("", |sweep| sweep.threshold_unit.as_ref());
     if sweeps.iter().all(|sweep| sweep.threshold_unit == first) { first } else { "" }
@@ -112,8 +111,8 @@ fn unit_of_threshold<'a>(sweeps: &'a [Sweep], rule: &str) -> Option<&'a str> {
     sweeps.iter().find(|sweep| sweep.rule == rule).map(|sweep| sweep.threshold_unit.as_ref())
 }
 
-/// All rules in one plane, as in the chart. The settings that sentences name are marked: another one may
-/// save as much and harm as few jobs, but destroy more CPU.
+/// All rules in one plane, as in the chart. The settings that sentences name are marked, because
+/// another setting may save as much and harm as few jobs, but destroy more CPU.
 pub(crate) fn plane_table(
     study: &Study,
     sweeps: &[Sweep],
@@ -141,7 +140,7 @@ pub(crate) fn plane_table(
         .batch()
 }
 
-/// What marks a setting that sentences name.
+/// The mark of a setting that sentences name.
 const NAMED: &str = "in the text";
 
 /// Adds the columns `<name>_low` and `<name>_high`.
@@ -158,8 +157,8 @@ pub(crate) fn bounds_of(
         .unit(unit)
 }
 
-/// The choice within each rule, over all rules if there are several, and the gentler one if there is
-/// one, with its scores on earlier and on later jobs.
+/// The choice within each rule, the choice over all rules if there are several, and the gentler
+/// setting if there is one. Each has its scores on earlier and on later jobs.
 pub fn selection_table(selection: &Selection, sweeps: &[Sweep], unit: &str) -> RecordBatch {
     let several = if selection.rules.len() == 1 { None } else { Some(&selection.chosen) };
     let rows = || selection.rules.iter().chain(several).chain(&selection.gentler);
@@ -213,7 +212,7 @@ pub fn selection_line(selection: &Selection) -> String {
     )
 }
 
-/// The sum over the outcomes that are known; without `job_events` all tasks are unmatched.
+/// The sum over the known outcomes. Without `job_events`, all tasks are unmatched.
 pub(crate) fn sum_of(counts: &ByOutcome<u64>) -> u64 {
     counts.iter().filter_map(|(_, count)| count).sum()
 }
@@ -232,7 +231,7 @@ pub fn harmed_table(study: &Study, step: usize) -> RecordBatch {
         .batch()
 }
 
-/// A rule that was not tested on later jobs and kills fewer tasks than this is not shown to save.
+/// If a rule is not tested on later jobs and kills fewer tasks than this, its saving is not proven.
 pub(crate) const FEW_TASKS: u64 = 10;
 
 /// Whether jobs with an outcome count as jobs that did not finish.
@@ -240,7 +239,7 @@ fn is_lost(outcome: &str) -> bool {
     outcome != "finished"
 }
 
-/// The tasks of jobs that did not finish after whose kill CPU is saved.
+/// The number of tasks of jobs that did not finish, counted if their kill saves CPU.
 pub(crate) fn lost_tasks(row: &SweepRow) -> u64 {
     let sum = |counts: &ByOutcome<u64>| -> u64 {
         counts.iter().filter(|(outcome, _)| is_lost(outcome)).filter_map(|(_, count)| count).sum()

@@ -1,5 +1,6 @@
-//! What checks of a lake found, as it is stored and read back, and its sentence: how many counts
-//! agree with the published ones, or the irregular rows if none are published.
+//! The results of the checks of a lake, as they are stored and read back, and their sentence. The
+//! sentence says how many counts agree with the published ones, or names the irregular rows if none
+//! are published.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,18 +13,18 @@ use crate::studies::checks::Check;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VerifyAnswer {
-    /// Published counts that apply, with ours.
+    /// Published counts that apply, each with our count.
     pub checks: Vec<Check>,
     /// Tables that contradict each other.
     pub contradictions: Vec<String>,
-    /// What looks wrong but fails no check.
+    /// Observations that look wrong although no check fails.
     pub warnings: Vec<String>,
-    /// The one of them that says that jobs with an early end are missing.
+    /// The warning that jobs with an early end are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_end: Option<String>,
     /// Every count.
     pub counts: TableRows<Count>,
-    /// What is missing between the parts.
+    /// The gaps between the parts.
     pub gaps: Vec<Gap>,
 }
 
@@ -32,14 +33,14 @@ pub struct VerifyAnswer {
 pub struct Count {
     /// The table.
     pub table: String,
-    /// What is counted.
+    /// The name of the count.
     pub what: String,
     /// The count.
     #[serde(rename = "count")]
     pub found: u64,
 }
 
-/// Counts of rows that no trace should have: in a clean trace they are 0.
+/// Counts of rows that a trace should not have; in a clean trace they are 0.
 const IRREGULAR: [&str; 5] = [
     "exact duplicates",
     "illegal transitions",
@@ -70,8 +71,8 @@ impl VerifyAnswer {
         format!("{begin}. The most frequent irregularities: {}", named.join("; "))
     }
 
-    /// The sentence: how many counts agree with the published ones, and the warnings; `None` if files
-    /// were checked and not a lake.
+    /// The sentence with the number of counts that agree with the published ones, and the warnings.
+    /// `None` if files were checked instead of a lake.
     pub(crate) fn sentence(&self) -> Option<String> {
         if self.checks.is_empty() && self.counts.is_empty() {
             return None;

@@ -15,7 +15,7 @@ use crate::sources::part::{PartStop, Progress, read_part};
 use crate::sources::{RawPart, SourceError, TraceFolder};
 use crate::studies::checks;
 
-/// What was found about a raw part.
+/// The findings about a raw part.
 pub struct PartReport {
     pub part: RawPart,
     /// Whether the checksum agrees with the list; `None` if the part is not listed.
@@ -24,7 +24,7 @@ pub struct PartReport {
     pub sha256: Option<String>,
     pub lines: u64,
     pub rejects: BTreeMap<&'static str, u64>,
-    /// The first line that would give no row.
+    /// The first line that cannot be read as a row.
     pub first_reject: Option<String>,
     pub error: Option<SourceError>,
 }
@@ -39,8 +39,8 @@ impl PartReport {
 /// Reads a raw part, and compares its checksum.
 ///
 /// # Errors
-/// The checksum cannot be computed, or the user interrupts. A part that cannot be read is in the
-/// report.
+/// The checksum cannot be computed, or the user interrupts. If a part cannot be read, the report
+/// says so.
 pub fn check_part(
     part: &RawPart,
     sums: Option<&Checksums>,
@@ -122,8 +122,8 @@ pub fn same(reports: &[PartReport]) -> Vec<Said> {
     said
 }
 
-/// Notes about missing parts: those that the list of checksums names, or that the names of the
-/// other parts imply.
+/// Notes about missing parts. The list of checksums names them, or the names of the other parts
+/// imply them.
 pub fn absent(folder: &TraceFolder, sums: Option<&Checksums>) -> Vec<Said> {
     let mut said = Vec::new();
     for &table in folder.source.tables() {
@@ -145,7 +145,7 @@ pub fn absent(folder: &TraceFolder, sums: Option<&Checksums>) -> Vec<Said> {
     said
 }
 
-/// A row per table, with the number of parts by what was found.
+/// A row per table, with the number of parts by result.
 pub fn raw_table(folder: &TraceFolder, reports: &[PartReport]) -> RecordBatch {
     let tables: Vec<Table> = folder.parts.keys().copied().collect();
     let sum = |value: fn(&PartReport) -> u64| {

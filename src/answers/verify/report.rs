@@ -23,20 +23,20 @@ pub struct LakeReport {
     census: Census,
     gaps: Vec<Gap>,
     contradictions: Vec<String>,
-    /// What looks wrong but fails no check.
+    /// Observations that look wrong although no check fails.
     pub(super) warnings: Vec<String>,
     first_end: Option<String>,
     pub(super) checks: Vec<Check>,
-    /// Its notes.
+    /// The notes of the report.
     pub said: Vec<Said>,
 }
 
-/// Whether the files of a lake are known to be what was written.
+/// Whether the files of a lake are known to be as they were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// They are compared with their checksums.
+    /// Unknown: the files are compared with their checksums.
     Nothing,
-    /// This run has written and hashed all of them.
+    /// Known: this run has written and hashed all files.
     JustWritten,
 }
 
@@ -45,7 +45,7 @@ pub enum Trust {
 /// # Errors
 /// A file cannot be read, or differs from its checksum.
 pub fn lake_report(lake: &Lake, trust: Trust) -> Result<LakeReport> {
-    // Every byte is read once: it is hashed, then counted.
+    // Every byte is read once; it is hashed, then counted.
     let census = match trust {
         Trust::Nothing => census(&lake.compared())?,
         Trust::JustWritten => census(lake)?,
@@ -98,8 +98,8 @@ pub fn lake_report(lake: &Lake, trust: Trust) -> Result<LakeReport> {
     Ok(LakeReport { census, gaps: lake.gaps(), contradictions, warnings, first_end, checks, said })
 }
 
-/// A note with the number of jobs next to that in the header of the log; a cleaned log has fewer
-/// jobs.
+/// A note with the number of jobs, next to the number in the header of the log. A cleaned log has
+/// fewer jobs.
 fn size_of_log(lake: &Lake, census: &Census) -> Option<Said> {
     let promised = lake.header("MaxJobs").find_map(|value| value.parse::<u64>().ok())?;
     let jobs = census.tables.get(&Table::JobEvents).and_then(|counts| counts.get("jobs"))?;
@@ -151,7 +151,7 @@ impl LakeReport {
         }
     }
 
-    /// How many counts are as published; `None` if none are published.
+    /// The number of counts that are as published, in words; `None` if none are published.
     pub fn verdict(&self) -> Option<String> {
         let right = self.checks.iter().filter(|check| check.is_ok()).count();
         let all = self.checks.len();

@@ -17,19 +17,19 @@ use crate::charts::canvas::{Align, At, width_of};
 /// Left, top, right and bottom of a mark.
 type Bounds = [f64; 4];
 
-/// A mark may join one that is this many elements back; more would take long to compare.
+/// How many elements back a mark may join another one; comparing with more would take long.
 const BACK_MAX: usize = 100;
 
 /// The form of a mark.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Form {
-    /// Lines that several marks may share: one path draws them all.
+    /// Lines that several marks may share: a single path draws them all.
     Path,
-    /// A path of its own.
+    /// A path that no other mark shares.
     AlonePath,
     /// A rectangle: left, top, width and height.
     Box([String; 4]),
-    /// Any other element, with its end; several may be in one group.
+    /// Any other element, with its end. Several marks may be in one group.
     Element(&'static str),
     /// A line of text, with its end.
     Text(String),
@@ -41,7 +41,7 @@ pub(super) struct Part {
     form: Form,
     /// The positions of a path, or the beginning of an element.
     own: String,
-    /// Attributes that other marks may have as well.
+    /// Attributes that other marks may also have.
     shared: String,
     bounds: Bounds,
     is_translucent: bool,
@@ -64,7 +64,7 @@ impl Part {
         Self { form, own, shared, bounds, is_translucent: false }
     }
 
-    /// The mark as an element of its own.
+    /// The mark as a separate element.
     pub(super) fn alone(&self) -> String {
         let Self { form, own, shared, .. } = self;
         match form {
@@ -96,7 +96,7 @@ impl Part {
             Form::Path | Form::Box(_) => true,
             Form::Element(_) | Form::Text(_) => false,
         };
-        // Where translucent marks of one element overlap, they would look lighter than apart.
+        // If translucent marks of one element overlap, they look lighter than separate marks.
         (!self.is_translucent).then(|| (is_path, self.shared.clone()))
     }
 }
@@ -104,7 +104,7 @@ impl Part {
 /// Marks that share an element.
 struct Batch {
     parts: Vec<Part>,
-    /// Around all of them.
+    /// The bounds around all of the marks.
     bounds: Bounds,
 }
 
@@ -164,18 +164,20 @@ fn batches(parts: impl Iterator<Item = Part>) -> Vec<Batch> {
     batches
 }
 
-/// The bounds of lines of a width, with the tips of their corners.
+/// The bounds of lines with a width, including the tips of their corners.
 pub(super) fn of_path(points: &[At], width: f64) -> Bounds {
     let start = [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY];
     let [left, top, right, bottom] = points.iter().fold(start, |[left, top, right, bottom], at| {
         [left.min(at.0), top.min(at.1), right.max(at.0), bottom.max(at.1)]
     });
-    // A corner is at most four widths long (the miter limit of SVG), half of it outside.
+    // A corner is at most four widths long (the miter limit of SVG); half of it is outside the
+    // line.
     let tip = if points.len() < 3 { 0.5 * width } else { 2.0 * width };
     [left - tip, top - tip, right + tip, bottom + tip]
 }
 
-/// The bounds of a rectangle, at the precision of the drawing: touching rectangles stay apart.
+/// The bounds of a rectangle at the precision of the drawing, so that touching rectangles do not
+/// overlap.
 pub(super) fn of_box((left, top): At, (width, height): At) -> Bounds {
     [left, top, left + width, top + height].map(|edge| (edge * 10.0).round() / 10.0)
 }
@@ -230,7 +232,7 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: marks that share an element give the same picture as each on its own.
+        /// Promise: marks that share an element give the same picture as separate marks.
         #[test]
         fn shared_elements_give_the_same_picture(
             all in prop::collection::vec(((0..16_u8, 0..16_u8, 1..5_u8, 1..5_u8), 0..3_u8), 0..60),
@@ -258,7 +260,8 @@ mod tests {
             text(1),
             square([30, 0, 2, 2], 1),
             text(31),
-            // It covers the first square, so it stays after it, and the last one after both.
+            // This square covers the first square, so it stays after it; the last square stays
+            // after both.
             square([1, 0, 2, 2], 2),
             square([2, 0, 2, 2], 1),
         ];

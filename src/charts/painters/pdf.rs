@@ -74,7 +74,7 @@ fn deflated(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Embeds the font, with the characters of the letters in use.
+/// Embeds the font, with the characters of the letters that are used.
 fn write_font(pdf: &mut Pdf, letters: &BTreeMap<u16, char>) -> std::io::Result<()> {
     let face = face();
     let per_em = 1000.0 / f32::from(face.units_per_em());
@@ -123,12 +123,13 @@ fn write_font(pdf: &mut Pdf, letters: &BTreeMap<u16, char>) -> std::io::Result<(
 
 struct Painter {
     content: Content,
-    /// Pixels above height 0, and of the whole picture: a PDF counts upwards.
+    /// The height of the part above height 0, and that of the whole picture, pixels: a PDF counts
+    /// upwards.
     above: f64,
     height: f64,
     /// Opacities in percent, with the names of their graphics states.
     opacities: BTreeMap<u8, String>,
-    /// Letters by their glyph.
+    /// The letter for each glyph.
     letters: BTreeMap<u16, char>,
 }
 
@@ -166,7 +167,7 @@ impl Painter {
         }
     }
 
-    /// A circle of four curves.
+    /// Draws a circle as four curves.
     fn circle(&mut self, at: At, radius: f64) {
         // Length of the handles of a quarter circle, in radii.
         const HANDLE: f32 = 0.552_285;

@@ -1,7 +1,7 @@
 //! Draws a picture as PNG with plotters and the embedded font: the same bytes on every machine.
 //!
-//! Text is drawn letter by letter here: plotters puts each letter on a whole pixel, and the baseline
-//! at half the height of the font, whatever its ascender.
+//! Text is drawn letter by letter here. Plotters would put each letter on a whole pixel, and would
+//! put the baseline at half the height of the font, whatever the ascender of the font is.
 
 use std::sync::OnceLock;
 
@@ -38,8 +38,8 @@ pub(in crate::charts) fn png(canvas: &Canvas) -> Result<Vec<u8>, Failed> {
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_compression(png::Compression::Fast);
-    // Without a resolution, programs assume 72 or 96 dots per inch: a chart of 3.3 in would be 13 in
-    // wide.
+    // Without a resolution, programs assume 72 or 96 dots per inch: a chart of 3.3 in would be 13
+    // in wide.
     let per_meter = pixels(96.0 * zoom / 0.0254).unsigned_abs();
     let dots = png::PixelDimensions { xppu: per_meter, yppu: per_meter, unit: png::Unit::Meter };
     encoder.set_pixel_dims(Some(dots));
@@ -69,7 +69,7 @@ fn font() -> &'static FontRef<'static> {
 struct Painter<'a, 'b> {
     area: &'a Area<'b>,
     zoom: f64,
-    /// Pixels above height 0, before zooming.
+    /// The height of the part above height 0 in pixels, before zooming.
     above: f64,
 }
 
@@ -143,7 +143,7 @@ impl Painter<'_, '_> {
         ink: Ink,
     ) -> Result<(), Failed> {
         let begin = (begin.0 * self.zoom, (begin.1 + self.above) * self.zoom);
-        // Along the text and across it, downwards.
+        // The positions along the text and across it; across counts downwards.
         let (along, across) = if is_turned { (-begin.1, begin.0) } else { begin };
         let font = font();
         let per_em = f64::from(font.units_per_em().unwrap_or(1000.0));

@@ -1,7 +1,7 @@
 //! Draws a picture as SVG: shapes and text, with values under the pointer.
 //!
-//! Title and caption are in a separate group above height 0, so that a page that writes them itself
-//! can leave them out. Marks that look the same share one element; see `batches`.
+//! Title and caption are in a separate group above height 0. A page that writes them itself can
+//! leave this group out. Marks that look the same share one element; see `batches`.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::charts::theme::Ink;
 /// The start of the group with title and caption.
 pub(in crate::charts) const HEAD: &str = "<g class=\"head\">\n";
 
-/// The start of a group with values under the pointer. Such groups are the last of a drawing, and
+/// The start of a group with values under the pointer. These groups are the last ones of a drawing;
 /// [`END`] follows them.
 pub(in crate::charts) const VALUES: &str = "<g class=\"values\"";
 
@@ -67,7 +67,7 @@ struct Usual {
     width: f64,
 }
 
-/// Draws all marks; those that a page may narrow to a window of time are in groups.
+/// Draws all marks. Marks that a page may narrow to a window of time are in groups.
 fn layers(canvas: &Canvas, part: impl Fn(&Mark) -> Part, text: &mut String) {
     let mut drawn = 0;
     let all = |marks: &[Mark]| grouped(marks.iter().map(&part));
@@ -107,8 +107,8 @@ fn number(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// How far a point may be from the simplified line, in units of the drawing: the difference is
-/// invisible, and curves of thousands of points would take megabytes.
+/// How far a point may be from the simplified line, in units of the drawing. The difference is
+/// invisible; without simplification, curves of thousands of points would take megabytes.
 const APART: f64 = 0.05;
 
 /// A position or length in tenths of a unit, the precision of the drawing.
@@ -147,7 +147,7 @@ fn steps(of: &[At]) -> String {
             (0, _) => ('v', vec![down]),
             _ => ('l', vec![right, down]),
         };
-        // A letter holds for the numbers that follow, and a minus separates two numbers.
+        // A letter also applies to the numbers that follow it, and a minus separates two numbers.
         let mut is_apart = letter != last;
         if is_apart {
             text.push(letter);
@@ -164,9 +164,9 @@ fn steps(of: &[At]) -> String {
     text
 }
 
-/// The points that are kept in a simplified line: both ends, and between two kept points the one
-/// farthest from the straight line, if it is farther than [`APART`] (Ramer, 1972; Douglas and
-/// Peucker, 1973).
+/// The points that are kept in a simplified line. Both ends are kept. Between two kept points, the
+/// point farthest from the straight line is kept if it is farther away than [`APART`] (Ramer, 1972;
+/// Douglas and Peucker, 1973).
 fn telling(of: &[At]) -> Vec<At> {
     let mut stays = vec![false; of.len()];
     for end in [0, of.len().saturating_sub(1)] {
@@ -208,18 +208,19 @@ fn escaped(text: &str) -> String {
     shown.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A length between two rounded edges, so that touching shapes still touch.
+/// A length as the difference of two rounded edges, so that touching shapes still touch.
 fn length(from: f64, length: f64) -> String {
     let least = i64::from(0.0 < length);
     shortest((tenths(from + length) - tenths(from)).max(least))
 }
 
-/// An attribute, unless it has the default value.
+/// The text of an attribute; empty if it has the default value.
 fn unless(is_usual: bool, name: &str, value: &str) -> String {
     if is_usual { String::new() } else { format!(" {name}=\"{value}\"") }
 }
 
-/// A mark as a part of the drawing: what is its own, and what it shares with others.
+/// A mark as a part of the drawing: the text that only this mark needs, and the attributes that
+/// others may share.
 fn part(mark: &Mark, usual: Usual) -> Part {
     let fill = |ink: Ink| unless(ink.color == Ink::TEXT.color, "fill", &color(ink));
     let stroke =
@@ -279,12 +280,12 @@ fn part(mark: &Mark, usual: Usual) -> Part {
     Part::new(form, own, format!("{shared}{}", opacity(ink)), bounds, ink.opacity < 1.0)
 }
 
-/// How a group of points takes the pointer: within 4 pixels, as a line without length and with a
-/// round end.
+/// Attributes of a group of points for the pointer: each point reacts within 4 pixels, since it is
+/// a line without length and with round ends.
 const POINTS: &str =
     "fill=\"none\" stroke=\"transparent\" stroke-width=\"8\" stroke-linecap=\"round\"";
 
-/// How a group of areas takes the pointer.
+/// Attributes of a group of areas for the pointer.
 const AREAS: &str = "fill=\"transparent\"";
 
 fn is_point(place: &Place) -> bool {
@@ -327,7 +328,8 @@ mod tests {
                 .collect();
             let kept = telling(&all);
             prop_assert_eq!((kept.first(), kept.last()), (all.first(), all.last()));
-            // Over a segment the height of the triangle, elsewhere the distance to its nearer end.
+            // Over a segment, the distance is the height of the triangle; elsewhere it is the
+            // distance to the nearer end.
             let length = |from: At, to: At| ((from.0 - to.0).powi(2) + (from.1 - to.1).powi(2)).sqrt();
             let away = |at: At, from: At, to: At| {
                 let [one, other, base] = [length(at, from), length(at, to), length(from, to)];

@@ -29,7 +29,7 @@ use jobfate::synth::{SynthConfig, remove_unfinished};
 
 mod steps;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate analyze\n  jobfate analyze clusterdata-2011-2 --lake lake --out reports/google-2011\n  jobfate analyze LCG.swf.gz --out reports/lcg\n  jobfate analyze --lake lake --out reports/again\n  jobfate analyze --config analysis.toml";
 
 /// Run the whole analysis of a trace
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
         None => Config::default(),
     };
     let choice = config.ingest(&args.choice)?;
-    // Not found only after hours otherwise.
+    // Checked now; otherwise a missing file would be noticed only after hours.
     for path in args.slurm_conf.iter().chain(&args.accounts) {
         std::fs::File::open(path)
             .with_context(|| format!("could not read `{}`", path.display()))?;
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<()> {
     let parts: usize = lake.manifest.tables.values().map(|entry| entry.parts.len()).sum();
     usual::settle(&mut config, &lake);
     console::note(usual::table(&config, lake.source()));
-    // Refuses bad settings now, and not after hours.
+    // Refuses bad settings now rather than after hours.
     config.check()?;
     // A file written by the user is not changed.
     if !is_users {
@@ -178,8 +178,8 @@ fn check_out(out: &Path, file: &Path, is_users: bool) -> Result<()> {
     Ok(())
 }
 
-/// Whether there is a lake to analyse if no trace is given: the named one, which must exist, or that
-/// of an earlier analysis of a real trace.
+/// Whether there is a lake to analyse if no trace is given: the lake of `--lake`, which must exist,
+/// or the lake of an earlier analysis of a real trace.
 fn is_there(lake: Option<&Path>, out: &Path) -> Result<bool> {
     let is_lake = |path: &Path| match Lake::open(path) {
         Err(error) if matches!(error.kind, LakeErrorKind::NoLake) => Ok(false),
@@ -195,7 +195,7 @@ fn is_there(lake: Option<&Path>, out: &Path) -> Result<bool> {
     })
 }
 
-/// Ingests the trace, if there is one, and returns how many parts were stored.
+/// Ingests the trace, if there is one, and returns the number of stored parts.
 fn read_in(
     trace: Option<PathBuf>,
     lake: &Path,
@@ -218,7 +218,7 @@ fn read_in(
     Ok(outcome.stored.len())
 }
 
-/// Makes the synthetic trace, or reuses that of an earlier run.
+/// Creates the synthetic trace, or reuses the one of an earlier run.
 fn synthetic(folder: &Path) -> Result<PathBuf> {
     console::note("no TRACE_DIR was given: analysing a synthetic trace, not a real one");
     if !folder.join("truth.json").exists() {

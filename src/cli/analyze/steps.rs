@@ -26,13 +26,13 @@ use jobfate::results::marks::{Marks, made_from};
 use jobfate::results::store::{self, Whole};
 use jobfate::schema::Table;
 
-/// Number of sentences at the end.
+/// Number of sentences that are printed at the end.
 const SENTENCES: usize = 3;
 
 /// An analysis of a lake.
 pub(super) struct Analysis {
     lake: Lake,
-    /// Whether every part of it has just been written.
+    /// Whether this run has just written every part of the lake.
     is_just_written: bool,
     windows: Windows,
     /// The lock on the folder of the results.
@@ -59,11 +59,13 @@ impl Analysis {
         let windows = crate::cli::windows_to(&lake, window_end)?.closing(open_attempts);
         let source = lake.source();
         let mut inputs = serde_json::to_string(&(source, store::inputs(&lake), windows))?;
-        // Settings and inputs: results of another lake belong to another analysis.
+        // The identity covers settings and inputs: results of another lake belong to another
+        // analysis.
         let sha256 = made_from(&[&config.toml(), &inputs], &[]);
         let (asks, has_chart_data) = (config.json(), args.chart_data);
         store::set_analysis(Whole { sha256: sha256.clone(), asks, has_chart_data });
-        // The numbers of charts change no answer, but a step without them is not done.
+        // The numbers of charts change no answer, but a step that did not store them counts as not
+        // done.
         inputs.push_str(if has_chart_data { "chart data" } else { "" });
         let folders = list::steps().filter(|(_, step)| step.has_folder);
         let folders = folders.map(|(study, _)| study.name).collect();
@@ -179,7 +181,7 @@ impl Analysis {
         Ok(folded)
     }
 
-    /// What the remaining studies need from the buckets of the lake.
+    /// The requests of the remaining studies for the buckets of the lake.
     fn errands(&self, chosen: &[(&'static Study, Step)]) -> Result<Vec<(&'static str, Errand)>> {
         let mut errands = Vec::new();
         let has_rows = |entry: &TableEntry| 0 < entry.rows();
@@ -189,7 +191,7 @@ impl Analysis {
         let (todo, none) = (|name| !self.is_done(name, &self.made_from(name)), Folded::default());
         for &(study, step) in chosen {
             let Some(errand) = step.errand.filter(|_| todo(study.name)) else { continue };
-            // An invalid request is refused by its step.
+            // A request that is not valid is refused later, by its step.
             if let Ok(errand) = errand(&self.work(study, None, &none)?) {
                 errands.push((study.name, errand));
             }

@@ -62,7 +62,8 @@ pub(super) fn run(args: &NewArgs) -> Result<()> {
         return Err(Usage(format!("template `{name}` has no parameter `{key}`")).into());
     }
     let text = template.fill(title.trim(), &values);
-    // Answering takes time: a file created meanwhile is not overwritten either.
+    // The user may need time to answer: a file that is created in the meantime is not overwritten
+    // either.
     File::create_new(&args.file)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .with_context(|| format!("could not write `{}`", args.file.display()))?;

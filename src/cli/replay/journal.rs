@@ -34,7 +34,7 @@ pub(crate) fn run(args: &JournalArgs) -> Result<()> {
     let shown = args.file.display();
     let file = File::open(&args.file).with_context(|| format!("could not open `{shown}`"))?;
     let bad = |problem: String| BadFile { path: args.file.clone(), problem };
-    // An I/O error means nothing about the contents of the file.
+    // An I/O error does not say anything about the contents of the file.
     let failed = |error: ParquetError| match error {
         ParquetError::External(cause) if cause.is::<io::Error>() => {
             Hindered(format!("could not read `{shown}`: {cause}")).into()

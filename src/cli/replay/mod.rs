@@ -1,8 +1,9 @@
 //! `jobfate replay`: a recorded history under other policies.
 //!
-//! In: a lake, policies, and the part of the history to replay. Out: one row per policy, with each
-//! job compared with itself under the first policy; with several seeds, means with confidence
-//! intervals; assumptions on stderr and in `result.json`; charts, and every event on request.
+//! In: a lake, policies, and the part of the history to replay. Out: one row per policy, in which
+//! each job is compared with the same job under the first policy. With several seeds, the values
+//! are means with confidence intervals. Assumptions are on stderr and in `result.json`. Charts are
+//! stored as well, and every event on request.
 
 use clap::Args;
 
@@ -18,7 +19,7 @@ use jobfate::schema::Table;
 
 pub(crate) mod journal;
 
-/// How it is called.
+/// Examples for the help.
 const EXAMPLES: &str = "Examples:\n  jobfate replay --lake lake\n  jobfate replay --lake lake --policies fifo fair fifo+late fifo+wqr:copies=2 --sample 0.1\n  jobfate replay --lake swf --policies fifo easy --out results --journal\n  jobfate replay --lake lake --cluster cluster:nodes=100,cpu=0.5,memory=0.5 --from 1 --until 3";
 
 /// Replay recorded history under other policies

@@ -10,8 +10,8 @@ pub(super) fn failed(problem: String) -> FactError {
     FactError::Spark { problem, hint }
 }
 
-/// The lines of a log that explain a failure, without duplicates: errors and causes (the last ones,
-/// since the final error is decisive), or else the last lines.
+/// The lines of a log that explain a failure, without duplicates: the last errors and causes, since
+/// the final error is decisive. If there are none, the last lines.
 pub(super) fn explained(stderr: &str, stdout: &str) -> String {
     let all = || stdout.lines().chain(stderr.lines()).filter(|line| !line.trim().is_empty());
     let explains = |line: &&str| {

@@ -36,13 +36,13 @@ const NO_WORKER: &str = "Initial job has not accepted any resources";
 /// How long a master may take to respond.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 
-/// How a master of Spark begins.
+/// The beginnings of the names of Spark masters.
 const MASTERS: [&str; 5] = ["spark://", "k8s://", "mesos://", "yarn", "local"];
 
 /// Reads the master of a cluster.
 ///
 /// # Errors
-/// The text does not begin like one.
+/// The text does not begin like a master.
 pub fn parse_master(text: &str) -> Result<String, String> {
     if MASTERS.iter().any(|begin| text.starts_with(begin)) {
         return Ok(text.to_owned());
@@ -105,12 +105,12 @@ impl Spark {
         queries.iter().map(|query| read(query, &facts.0.join(query.name))).collect()
     }
 
-    /// Fails at once if a standalone master cannot be reached; Spark itself tries for a minute.
+    /// Fails immediately if a standalone master cannot be reached; Spark itself tries for a minute.
     pub(super) fn find_master(&self) -> Result<(), FactError> {
         let Some(hosts) = self.master.strip_prefix("spark://") else { return Ok(()) };
         let answers = |host: &str| {
             let mut addresses = host.to_socket_addrs().into_iter().flatten();
-            // On one machine a connection to a port on which nobody listens may reach itself.
+            // On one machine, a connection to a port without a listener may connect to itself.
             let is_other = |stream: TcpStream| stream.local_addr().ok() != stream.peer_addr().ok();
             addresses.any(|address| {
                 TcpStream::connect_timeout(&address, CONNECT_MAX).is_ok_and(is_other)
@@ -146,7 +146,8 @@ impl Spark {
             installed",
         })?;
         let stdout = child.stdout.take().expect("it was piped");
-        // Answers of statements without one are short, but must be read while the log is read.
+        // Statements without an answer print little, but their output must be read while the log is
+        // read.
         let out = std::thread::spawn(move || std::io::read_to_string(stdout).unwrap_or_default());
         let mut said = String::new();
         let mut has_warned = false;

@@ -31,7 +31,7 @@ impl Spark {
     /// The lake as a folder that the workers see.
     ///
     /// # Errors
-    /// They see it through something other than a folder.
+    /// The workers see it as something other than a folder.
     pub fn lake_folder(&self, lake: &Lake) -> Result<PathBuf, FactError> {
         let Some(seen) = &self.lake else {
             return std::path::absolute(&lake.path).map_err(|error| failed(error.to_string()));

@@ -49,7 +49,7 @@ pub trait Values {
     fn machine_count(&self) -> usize;
     /// A number of one of these machines.
     fn machine_number(&self, machine: usize, name: MachineNumber) -> f64;
-    /// A name, of a machine if it is a machine's; empty if unknown.
+    /// A name of the user, or of the machine if it is the name of one; empty if unknown.
     fn text(&self, machine: Option<usize>, name: Text) -> &str;
     /// The user's state.
     fn state(&self, idx: usize) -> f64;
@@ -57,7 +57,7 @@ pub trait Values {
     fn total(&self, idx: usize) -> f64;
 }
 
-/// An expression whose names are resolved.
+/// An expression with resolved names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
     /// A constant.

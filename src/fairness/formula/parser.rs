@@ -8,8 +8,8 @@ use crate::notation::Mistake;
 /// The deepest nesting of expressions, so that none can exhaust the stack.
 const DEPTH_MAX: usize = 100;
 
-/// The most tokens of a formula, and the most parts after names are replaced: longer ones could
-/// exhaust the stack, or (with names that contain names) the memory.
+/// The most tokens of a formula, and the most parts after names are replaced. Longer formulas could
+/// exhaust the stack. Formulas with names that contain other names could exhaust the memory.
 const TOKENS_MAX: usize = 2_000;
 const PARTS_MAX: usize = 4_000;
 
@@ -216,7 +216,7 @@ impl Parser<'_> {
         self.binary(0)
     }
 
-    /// Operators of a level and all that bind more tightly.
+    /// Parses operators of a level, and all that bind more tightly.
     fn binary(&mut self, level: usize) -> Result<Expr, Mistake> {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.binary(level + 1)?;

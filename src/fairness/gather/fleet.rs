@@ -24,7 +24,7 @@ pub(super) struct Fleet {
 }
 
 impl Fleet {
-    /// Reads the machines; if GPUs are charged, their capacity replaces that of CPU.
+    /// Reads the machines. If GPUs are charged, the capacity of GPUs replaces that of CPU.
     pub(super) fn read(cluster: &Cluster, charged: Resource) -> Result<Self, FactError> {
         let lake = &cluster.lake;
         if !lake.has(Table::MachineEvents) {

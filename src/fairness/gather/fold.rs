@@ -61,7 +61,7 @@ impl Fold<'_> {
         for job in &self.jobs.jobs {
             let Some(user) = job.user else { continue };
             let at = job.first_submit_us.or(job.first_schedule_us).unwrap_or(job.last_event_us);
-            // After tasks of the same time, whose group is known.
+            // Comes after tasks of the same time, because their group is known.
             let first = First { at_us: self.shifted(at), job_id: job.id, task_index: i32::MAX };
             let name = self.qualified(self.jobs.names.get(user));
             self.part.people.see(&name, first, None);
@@ -118,8 +118,9 @@ impl Fold<'_> {
         self.part.people.see(&name, first, cell_of(extra.group.as_ref(), row))
     }
 
-    /// Adds the waits of a task: from each SUBMIT until it is scheduled or ended, or its job has
-    /// ended, with the request known by then.
+    /// Adds the waits of a task: from each SUBMIT until the task is scheduled or ends, or its job
+    /// has ended. Each part of a wait has the request that is known at its start, because an UPDATE
+    /// can change it.
     fn waits(&mut self, task: &TaskView<'_>) {
         // While a task waits, its machine is unknown.
         if matches!(self.plan.by, By::Machine | By::Site) {
@@ -221,8 +222,8 @@ impl Fold<'_> {
         self.charge(attempt, &pieces, who, [machine, told]);
     }
 
-    /// Charges the pieces of an attempt; the machines are the one that it ran on and the one of its
-    /// cells.
+    /// Charges the pieces of an attempt. The two machines are the one on which it ran, and the one
+    /// of its cells.
     fn charge(&mut self, attempt: &Attempt, pieces: &[Piece], who: u32, [machine, told]: [u32; 2]) {
         let grid = &self.plan.grid;
         let shift = self.cluster.shift_us;
@@ -269,8 +270,8 @@ impl Fold<'_> {
         }
     }
 
-    /// Adds the wait and run of an attempt that has ended. It is not known then whether its task
-    /// runs again.
+    /// Adds the wait and run of an attempt that has ended. At its end it is unknown whether its
+    /// task runs again.
     fn end(&mut self, task: &TaskView<'_>, attempt: &Attempt, who: u32) {
         if !self.plan.keeps_ends || attempt.is_open() {
             return;

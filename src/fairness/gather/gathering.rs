@@ -21,8 +21,8 @@ use crate::schema::Table;
 /// progress callback stops the run; no result is kept then.
 pub fn gather(clusters: &[Cluster], plan: &Plan) -> Result<(History, Counts), GatherError> {
     let mut all = Gathering::begin(clusters, plan)?;
-    // A few buckets at once: each has cells of most users, so all of them together would be many
-    // times larger than the sum.
+    // Process a few buckets at a time. Each has cells of most users, so all buckets together would
+    // be many times larger than their sum.
     let step = 2 * rayon::current_num_threads();
     for some in all.buckets.clone().chunks(step) {
         all.add(all.fold(some)?)?;
@@ -117,7 +117,7 @@ impl<'a> Gathering<'a> {
         fold_bucket(self.clusters, &self.fleets[idx], idx, bucket, self.plan)
     }
 
-    /// Adds parts; their order changes nothing.
+    /// Adds parts, in any order.
     ///
     /// # Errors
     /// There is too much usage.

@@ -128,7 +128,7 @@ impl Merger {
 
 impl Merger {
     /// The users who appear by the end of the grid, sorted by name, and the place of each name
-    /// among them; other users have no usage in it.
+    /// among them. Other users have no usage in the grid.
     fn people(&self, grid: &Grid) -> (Vec<Person>, Vec<u32>) {
         let (order, _) = in_order(&self.people.names.all);
         let mut places = vec![0; order.len()];
@@ -156,7 +156,7 @@ fn in_order<T: Ord>(values: &[T]) -> (Vec<usize>, Vec<u32>) {
     (order, places)
 }
 
-/// The Unix time at clock time 0, µs; `None` if a cluster has no date or another date.
+/// The Unix time at clock time 0, µs; `None` if a cluster has no date, or if dates differ.
 fn unix_us(clusters: &[Cluster]) -> Option<i64> {
     let utc = Zone::utc();
     let mut all = clusters.iter().map(|cluster| {
@@ -194,7 +194,7 @@ fn cells(sums: FxHashMap<Key, Sums>, people: &[u32], machines: &[u32]) -> Vec<Ce
 /// The capacity of the charged resource, instead of that of CPU.
 fn charged(capacity: Vec<Capacity>, resource: Resource) -> Vec<Capacity> {
     let of = |own: Capacity| match resource {
-        // For GPUs, machines were read with theirs.
+        // For GPUs, the capacity of machines was read as that of GPUs.
         Resource::Cpu | Resource::Gpu => own,
         Resource::Memory => Capacity { cpu: own.memory, ..own },
     };

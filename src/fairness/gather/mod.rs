@@ -1,8 +1,8 @@
 //! Usage over time from lakes: the usage of each user in each interval.
 //!
 //! In: lakes and a grouping. Out: a [`History`](crate::fairness::history::History). Every bucket is
-//! processed separately and sums are exact, so neither threads nor buckets change a digit; a test
-//! compares the sums of users with those of the ledger.
+//! processed separately and sums are exact. So the number of threads or buckets does not change a
+//! digit. A test compares the sums of users with those of the ledger.
 //!
 //! ```text
 //!  task      SUBMIT ···· SCHEDULE ======================= FINISH
@@ -11,10 +11,10 @@
 //!  interval  [----------)[----------)[----------)[----------)
 //! ```
 //!
-//! A task waits from its SUBMIT until it is scheduled or ends, with its request at that time. A
-//! user exists from the first submission on, and belongs to the group of that submission. Nothing
-//! in an interval depends on later events. With `end`, an attempt that is still open is counted but
-//! not charged.
+//! A task waits from its SUBMIT until it is scheduled or ends, with the request that is known at
+//! each time. A user exists from the first submission on, and belongs to the group of that
+//! submission. No value in an interval depends on later events. With `end`, an attempt that is
+//! still open is counted but not charged.
 
 mod extra;
 mod fleet;

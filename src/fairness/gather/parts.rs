@@ -17,9 +17,9 @@ pub struct Counts {
     /// Attempts still open at the end of the window.
     pub open_attempts: u64,
     /// Attempts without their own end that are closed with their job and reach into the shown
-    /// intervals, whatever they use there.
+    /// intervals, regardless of their usage there.
     pub closed_with_job: u64,
-    /// Their usage in those intervals, whenever it is charged.
+    /// Their usage in those intervals, regardless of when it is charged.
     #[serde(with = "in_seconds")]
     pub closed_with_job_cpu: CpuTime,
     /// Attempts counted as 0 by `requested`.

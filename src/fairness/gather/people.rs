@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::interned::Interned;
 use crate::fairness::history::known_name;
 
-/// The first event of a user: its time and task, so that there is only one earliest event.
+/// The first event of a user: its time and its task. With the task, only one event is the earliest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct First {
     pub(super) at_us: i64,
@@ -64,7 +64,7 @@ impl People {
         *last = (*last).max(Some(until_us));
     }
 
-    /// Whether it stands for users without a name.
+    /// Whether it represents users without a name.
     pub(super) fn is_nobody(&self, who: u32) -> bool {
         known_name(&self.names.all[who as usize]).is_none()
     }

@@ -1,4 +1,4 @@
-//! The plan of gathering usage, and why it cannot be gathered.
+//! The plan for gathering usage, and the reasons why usage cannot be gathered.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -90,11 +90,11 @@ pub enum Machines {
     Each,
 }
 
-/// The plan of gathering usage.
+/// The plan for gathering usage.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Plan {
-    /// The charged resource, CPU time or memory time, and its definition; not `published`, which is
-    /// known only per job. Memory time replaces CPU time everywhere.
+    /// The charged resource, CPU time or memory time, and its definition. It cannot be `published`,
+    /// which is known only per job. Memory time replaces CPU time everywhere.
     pub meter: Meter,
     /// When it is charged.
     pub accrual: Accrual,
@@ -110,8 +110,9 @@ pub struct Plan {
     pub shown_from: u32,
     /// Whether the ends of tasks are kept: one entry per task, for indices that read them.
     pub keeps_ends: bool,
-    /// Whether cells distinguish machines, for indices that read them; otherwise only the sums per
-    /// user and machine do, and there is one cell per user and interval instead of one per class.
+    /// Whether cells distinguish machines, for indices that read machines. Otherwise only the sums
+    /// per user and machine do, and there is one cell per user and interval instead of one per
+    /// class.
     pub keeps_machines: bool,
 }
 

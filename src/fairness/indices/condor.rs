@@ -3,12 +3,12 @@
 //! RUP' = β·RUP + (1 − β)·ρ with β = 0.5^(δ/h), and EUP = RUP · factor. In the paper's form (Ota
 //! and Aida 2009, equations 3 to 5), ρ is the CPU-seconds of the interval, RUP starts at 0.5, and
 //! the factor is 1. In `HTCondor`'s form, ρ is the cores in use, RUP never falls below 0.5, and the
-//! factor is 1000. Shares of the pool are in proportion to 1/EUP, among users who run or wait in
-//! the interval, whenever their usage is charged; charged usage has its own column. RUP starts with
-//! the user's first submission.
+//! factor is 1000. Shares of the pool are in proportion to 1/EUP, among the users who run or wait
+//! in the interval. This does not depend on when their usage is charged; charged usage has its own
+//! column. RUP starts with the user's first submission.
 //!
-//! A factor may apply to a user on some machines: for the machines of a line `user NAME on KIND
-//! NAME FACTOR`, there are an additional EUP and share.
+//! A factor may apply to a user on some machines. The machines of a line `user NAME on KIND NAME
+//! FACTOR` get an additional EUP and share.
 
 use std::fmt;
 
@@ -186,7 +186,7 @@ pub fn rup_after(rup: f64, rho: f64, length_s: f64, half_life_s: f64) -> f64 {
 }
 
 /// The share of the pool of each effective user priority: in proportion to 1/EUP. If some users
-/// have a priority of 0, they share the pool equally among themselves.
+/// have a priority of 0, they divide the whole pool equally.
 pub fn pool_shares(eups: &[f64]) -> Vec<f64> {
     let weight = |eup: f64| {
         if eups.contains(&0.0) { f64::from(u8::from(eup == 0.0)) } else { 1.0 / eup }

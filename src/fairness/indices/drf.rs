@@ -1,7 +1,8 @@
 //! `drf`: dominant shares, the larger of a user's shares of CPU and memory.
 //!
-//! It uses running usage, whenever it is charged, over a sliding window. The capacity is that of
-//! the machines at the time, or the given one. A resource without a capacity does not count.
+//! It uses running usage over a sliding window, regardless of when it is charged. The capacity is
+//! that of the machines at the time, or the given one. A resource without a capacity does not
+//! count.
 
 use std::fmt;
 
@@ -80,8 +81,8 @@ impl Index for Drf {
     }
 }
 
-/// The number of tasks of each user when tasks are assigned one by one to the user with the
-/// smallest dominant share whose next task still fits; among equals, to the first.
+/// The number of tasks of each user. Tasks are assigned one by one. Of the users with a next task
+/// that still fits, the one with the smallest dominant share gets it; among equals, the first.
 pub fn dominant_fill(capacity: &[f64], demands: &[Vec<f64>]) -> Vec<u64> {
     let mut left = capacity.to_vec();
     let mut tasks = vec![0_u64; demands.len()];

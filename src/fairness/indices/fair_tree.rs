@@ -1,11 +1,11 @@
-//! `fair-tree`: Slurm's Fair Tree, the default since 19.05. Users are ranked by descending the tree
-//! of accounts, at each level in the order of shares over usage; the value is the rank divided by
-//! the number of users known by then, active or not. Accounts with `parent` are dissolved: their
-//! children count as children of the next account above that has shares of its own.
+//! `fair-tree`: Slurm's Fair Tree, the default since 19.05. Users are ranked by walking down the
+//! tree of accounts, at each level in the order of shares over usage. The value is the rank divided
+//! by the number of users known by then, active or not. Accounts with `parent` are dissolved: their
+//! children count as children of the next account above with its own shares.
 //!
-//! The manual and the code treat a tie between two accounts differently: in the manual, their users
-//! are merged before descending; the code descends into one after the other, and the second begins
-//! with the rank at which the first ended. `reading=code|manual` chooses.
+//! The manual and the code treat a tie between two accounts differently. In the manual, their users
+//! are merged before the next level. The code walks through one account after the other, and the
+//! second begins with the rank at which the first ended. `reading=code|manual` chooses.
 
 use std::fmt;
 

@@ -1,9 +1,9 @@
 //! The indices, one file each, in the notation `name:key=value,key=value`.
 //!
 //! In: usage, one interval after the other. Out: values per user, values for all users together, or
-//! both, at the end of the interval. An index keeps its own state and never sees the future: a user
-//! or account exists from the first submission on, and those of a file of accounts from the start.
-//! An undefined value is NaN.
+//! both, at the end of the interval. An index keeps its own state and never sees the future. A user
+//! or account exists from the first submission on; users and accounts of a file exist from the
+//! start. An undefined value is NaN.
 
 mod condor;
 mod custom;
@@ -68,8 +68,8 @@ pub trait Index: fmt::Display + Send {
         self.to_string()
     }
 
-    /// Remarks for the user about this index and history, such as lines of its files that name no
-    /// known user.
+    /// Remarks for the user about this index and history, such as lines of its files with unknown
+    /// users.
     fn remarks(&self, _history: &History) -> Vec<String> {
         Vec::new()
     }
@@ -145,7 +145,7 @@ impl Readings {
     }
 }
 
-/// The groups of indices, by what they say.
+/// The groups of indices, by their meaning.
 const USE: &str = "How much each user used, and who comes next";
 const EQUALITY: &str = "How equal the users are, in one number";
 const RESOURCES: &str = "Several resources, and waits";
@@ -171,9 +171,9 @@ macro_rules! is_measure {
     };
 }
 
-/// Makes [`BuiltIn`] from the list of indices: for each, its description, its name, perhaps a word
-/// about it for the help, its group, its meaning for a reader (`{fading}` stands for its
-/// half-life), and how it reads its parameters; `measure` stands for a measure of equality.
+/// Makes [`BuiltIn`] from the list of indices. Each has a description, a name, an optional word
+/// about it for the help, a group, a meaning for readers (`{fading}` is replaced by its half-life),
+/// and the code that reads its parameters. `measure` marks a measure of equality.
 macro_rules! built_in {
     ($($(#[doc = $about:literal])+ $kind:ident = $name:literal $(($word:literal))?,
         $group:ident, $meaning:literal, $read:tt;)+) => {
@@ -195,7 +195,7 @@ macro_rules! built_in {
                 }
             }
 
-            /// The group to which it belongs, by what it says.
+            /// The group to which it belongs, by its meaning.
             pub const fn group(self) -> &'static str {
                 match self {
                     $(Self::$kind => $group,)+
@@ -237,7 +237,7 @@ built_in! {
     Metered = "metered" ("RV, CV"), USE,
         "the usage that is charged so far, a bill; larger means more use",
         { |notation| Metered::read(notation) };
-    /// User priorities of Condor, as the paper of 2009 has them.
+    /// User priorities of Condor, as in the paper of 2009.
     Condor = "condor" ("RUP, EUP of the paper"), USE,
         "the effective user priority of HTCondor, a mean of past usage{fading}; larger is \
         worse, since that user is served later",
@@ -312,7 +312,8 @@ impl BuiltIn {
         listed(&measures.map(Self::name).collect::<Vec<&str>>())
     }
 
-    /// What its values mean, and which are worse for a user; `fading` says how past usage fades.
+    /// The meaning of its values, and which values are worse for a user. `fading` is a text about
+    /// how past usage fades.
     pub fn meaning(self, fading: &str) -> String {
         self.told().replace("{fading}", fading)
     }

@@ -2,8 +2,8 @@
 //! shares divided by its usage, so that the long-term share approaches the entitlement.
 //!
 //! Only active nodes take part: those with running or waiting tasks in the interval. A node that
-//! would get more than `compensation` times its entitlement is reduced once and all are scaled
-//! again, which is a soft cap. As coded, the decay per minute is 1 − ln 2/h·60.
+//! would get more than `compensation` times its entitlement is reduced once, and all are scaled
+//! again. This is a soft cap. As coded, the decay per minute is 1 − ln 2/h·60.
 
 use std::fmt;
 

@@ -1,10 +1,10 @@
 //! `slowdown`: how equally the tasks of users are slowed down.
 //!
-//! The bounded slowdown of a task is max(1, response/max(run, 10 s)), with the response from its
-//! submission to its end and the time that it ran; a suspension counts like a wait. That of a user
-//! is the mean over the attempts that ended in the window, because it is not known then whether a
-//! task runs again. For all users together: the largest mean divided by the smallest, and the
-//! coefficient of variation of the means.
+//! The bounded slowdown of a task is max(1, response/max(run, 10 s)). The response is the time from
+//! its submission to its end, and the run is the time that it ran; a suspension counts like a wait.
+//! That of a user is the mean over the attempts that ended in the window, because at that time it
+//! is unknown whether a task runs again. For all users together: the largest mean divided by the
+//! smallest, and the coefficient of variation of the means.
 
 use std::fmt;
 
@@ -85,7 +85,8 @@ impl Index for Slowdown {
     }
 }
 
-/// max(1, (wait + run)/max(run, bound)); a suspension is a part of the wait. It is 1 for a task that neither waited nor ran.
+/// max(1, (wait + run)/max(run, bound)); a suspension is a part of the wait. It is 1 for a task
+/// that neither waited nor ran.
 pub fn bounded_slowdown(wait_s: f64, run_s: f64, bound_s: f64) -> f64 {
     let length = run_s.max(bound_s);
     if length == 0.0 {

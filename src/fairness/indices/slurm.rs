@@ -1,10 +1,10 @@
 //! `slurm`: Slurm's classic fair-share factor over a tree of accounts.
 //!
-//! Usage decays with a half-life; effective usage mixes a user's own with the account's; the factor
-//! is 2^(−(UE/S)/d), 1 for users without usage and 0 for users without shares. The calculation
-//! period is the interval. Accounts with `parent` are dissolved: their children count as children
-//! of the next account above that has shares of its own. As coded, the decay per second is 1 −
-//! 0.693/h, which gives 0.5000734 over a half-life; `decay=exact` gives exactly one half.
+//! Usage decays with a half-life. Effective usage mixes a user's own usage with that of the
+//! account. The factor is 2^(−(UE/S)/d): 1 for users without usage, and 0 for users without shares.
+//! The calculation period is the interval. Accounts with `parent` are dissolved: their children
+//! count as children of the next account above with its own shares. As coded, the decay per second
+//! is 1 − 0.693/h, which gives 0.5000734 over a half-life; `decay=exact` gives exactly one half.
 
 use std::fmt;
 
@@ -80,7 +80,8 @@ impl Decaying {
         Ok(Self { half_life_s, decay, reset, period: None, raw: Vec::new() })
     }
 
-    /// Writes an index with these parameters and one more; `reset` only if usage is reset.
+    /// Writes an index with these parameters and one more. `reset` is written only if usage is
+    /// reset.
     pub(super) fn write(
         &self,
         f: &mut fmt::Formatter<'_>,

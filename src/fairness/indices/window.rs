@@ -97,8 +97,8 @@ impl Sliding {
 
 /// The last intervals that fit in a window.
 ///
-/// Stored as two stacks, so that an interval costs one addition per user however long the window
-/// is, and nothing is ever subtracted:
+/// They are stored as two stacks. So an interval costs one addition per user for any length of the
+/// window, and no number is ever subtracted:
 ///
 /// ```text
 ///  ended: sums from an interval up to the turn | added: the intervals since, and their sum
@@ -119,7 +119,7 @@ impl Held {
 
     /// The number of intervals of a length that fit in a window; at least one.
     pub(super) fn rows(window_s: f64, length_s: f64) -> f64 {
-        // A quotient that was rounded down is no reason for one interval less.
+        // The small addend keeps a quotient that was rounded down from losing one interval.
         (window_s / length_s + 1e-9).floor().max(1.0)
     }
 
@@ -147,7 +147,8 @@ impl Held {
         sums
     }
 
-    /// Moves the added intervals to the other stack, the newest first, as sums up to the newest.
+    /// Moves the added intervals to the other stack, the newest first. Each becomes the sum of
+    /// itself and all newer ones.
     fn turn(&mut self) {
         for mut row in self.added.drain(..).rev() {
             if let Some(later) = self.ended.last() {

@@ -1,9 +1,9 @@
 //! Simulates the copies that a detector's flags would have started.
 //!
 //! In: a group, its flags, how long each replacement takes, and a budget. Out: copies started and
-//! won, CPU wasted, job time saved. A copy starts at once on its own slot, at the speed of its
-//! finished siblings; the first to finish kills the other. CPU is slot time. A copy of an attempt
-//! that did not finish is wasted, whether it ends before that attempt or with it.
+//! won, CPU wasted, job time saved. A copy starts immediately on its own slot, at the speed of its
+//! finished siblings. When the original or the copy finishes, the other is killed. CPU is slot
+//! time. A copy of an attempt that did not finish is always wasted.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -40,9 +40,10 @@ pub struct Copies {
     pub lost_us: i128,
     /// Slot time of originals that was saved because their copy won, µs.
     pub spared_us: i128,
-    /// Time by which the last attempts of jobs ended earlier, whatever their end, summed over jobs, µs.
+    /// Time by which jobs ended earlier (by the end of their last attempt, however it ended),
+    /// summed over jobs, µs.
     pub earlier_us: i128,
-    /// The largest part of that in one job, µs.
+    /// The largest part of `earlier_us` in one job, µs.
     pub largest_earlier_us: i128,
 }
 
@@ -77,7 +78,7 @@ pub fn replacements_us(group: &Group, how: Replacement, seed: u64) -> Vec<i64> {
             let mut is_judged = vec![false; group.attempts.len()];
             group.units.iter().for_each(|unit| is_judged[unit.attempt as usize] = true);
             let others = group.attempts.iter().zip(is_judged).map(|(attempt, is_judged)| {
-                // All lengths but its own, if there is another.
+                // All lengths except its own, if there are others.
                 let own = if is_judged && 1 < lengths.len() {
                     lengths.partition_point(|&other| other < attempt.length_us())
                 } else {
@@ -103,7 +104,7 @@ pub fn dry_run(
 ) -> Copies {
     let mut copies = Copies::default();
     let slot_us: i128 = group.attempts.iter().map(|attempt| i128::from(attempt.length_us())).sum();
-    // Attempts that fail, are killed or still run keep a job as long as those that finish.
+    // A job lasts until its last attempt ends, even if that attempt fails, is killed or still runs.
     let mut new_ends: Vec<i64> = group.attempts.iter().map(|attempt| attempt.end_us).collect();
     let old_end = new_ends.iter().copied().max();
     for flag in flags {
@@ -226,7 +227,7 @@ mod tests {
         assert_eq!(copies.spared_us, 27_500_000);
         assert_eq!(copies.earlier_us, 10_000_000, "60 s become 50 s: attempt 4 is killed then");
         assert_eq!(copies.largest_earlier_us, 10_000_000);
-        // Of several jobs, the one with most counts.
+        // Of several jobs, the largest value counts.
         let mut sums = Copies { earlier_us: 4, largest_earlier_us: 3, ..Copies::default() };
         sums.merge(&Copies { earlier_us: 2, largest_earlier_us: 2, ..Copies::default() });
         assert_eq!((sums.earlier_us, sums.largest_earlier_us), (6, 3));
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!(row.largest_earlier_share, Some(0.5));
         let none = CopyRow::new(String::new(), None, &Copies::default(), 100, 100);
         assert_eq!(none.largest_earlier_share, None);
-        // A job that a killed attempt keeps longest does not end earlier.
+        // If a killed attempt is the last of a job, the job does not end earlier.
         let group_of_long = drawn(&["[=F", "[=F", "[==F", "[===========F", "[============K"]);
         let copies = dry_run(&group_of_long, &judged, &flags[..2], &lengths, None);
         assert_eq!((copies.won, copies.spared_us, copies.earlier_us), (1, 27_500_000, 0));
@@ -260,7 +261,8 @@ mod tests {
         assert_ne!(draw(1), draw(2));
         let lengths = group.unit_lengths_us();
         assert!(draw(3).iter().all(|length| lengths.contains(length)));
-        // All lengths differ: a finished attempt never draws its own, and each of the others comes up.
+        // All lengths differ: a finished attempt never draws its own length, and draws each other
+        // length.
         let all: Vec<Vec<i64>> = (0..200).map(draw).collect();
         for (place, attempt) in group.attempts.iter().enumerate() {
             let mut drawn: Vec<i64> = all.iter().map(|own| own[place]).collect();

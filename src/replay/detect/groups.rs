@@ -3,7 +3,7 @@
 //! In: the tasks of a bucket, in any order. Out: one [`Group`] per job (and phase, if the source
 //! has phases), with its attempts by (start, task) and its changes in order of time. Attempts that
 //! were running at time 0 have no known start: detectors do not see them, but they are counted.
-//! Groups with too few judged tasks are counted beforehand ([`GroupSizes`]) and never built.
+//! Tasks are counted first ([`GroupSizes`]), so groups with too few judged tasks are never built.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -111,12 +111,12 @@ pub struct Group {
     pub left_censored: u64,
     /// Attempts that were still running at the end.
     pub unfinished: u64,
-    /// Attempts without an end in the loaded parts, which end with their job.
+    /// Attempts without a recorded end in the loaded parts; they end with their job.
     pub closed_with_job: u64,
 }
 
 impl Group {
-    /// The time of its first event, µs.
+    /// The time of the group's first event, µs.
     pub fn begun_us(&self) -> i64 {
         self.changes.first().map_or(0, |change| change.time_us)
     }
@@ -240,7 +240,7 @@ impl GroupBuilder {
                 _ => {}
             }
         }
-        // An attempt that ends with its job has no end event of its task.
+        // If an attempt ends with its job, the task has no end event.
         let last = next.checked_sub(1).and_then(|last| Some((last, task.attempts.get(last)?)));
         if let Some((number, attempt)) = last.filter(|last| last.1.ended_by == EndedBy::Job) {
             let number = u32::try_from(number).expect("a task has fewer than 2^32 attempts");
@@ -251,7 +251,7 @@ impl GroupBuilder {
             let how = match attempt.ended_by {
                 EndedBy::Nothing => None,
                 EndedBy::Event(EventType::Finish) => Some(End::Finished),
-                // An attempt that ends with its job is not known to have finished.
+                // It is unknown whether an attempt that ends with its job finished.
                 EndedBy::Event(EventType::Kill) | EndedBy::Job => Some(End::Killed),
                 EndedBy::Event(_) => Some(End::Failed),
             };

@@ -1,12 +1,13 @@
 //! Straggler detectors on recorded history: which attempts each would have flagged, and how
 //! correctly.
 //!
-//! In: a lake, detectors, and a model of progress. Out: for each detector and ground truth a score,
-//! a simulation of the copies, and false alarms in hours of change; every flag is also passed to
-//! the caller. Groups (the tasks of one phase of a job) with too few finished tasks are left out
-//! and counted. History is replayed bucket by bucket, with groups in parallel; the number and order
-//! of threads change no digit. Memory holds the tasks and flags of one bucket and, until the end,
-//! 24 bytes per group that is left out, 32 per flag on a straggler, and 8 per judged task.
+//! In: a lake, detectors, and a model of progress. Out: for each detector and ground truth, a
+//! score; for each detector, simulated copies, and false alarms in hours of change. Every flag is
+//! also passed to the caller. Groups (the tasks of one phase of a job) with too few finished tasks
+//! are left out and counted. History is replayed bucket by bucket, with groups in parallel. The
+//! results do not depend on the number and order of threads. Memory holds the tasks and flags of
+//! one bucket. Until the end, it also holds 24 bytes per group that is left out, 32 per flag on a
+//! straggler, and 8 per judged task.
 
 pub mod copies;
 pub mod groups;

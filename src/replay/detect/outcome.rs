@@ -26,7 +26,7 @@ pub struct GroupCounts {
     pub left_censored: u64,
     /// Attempts that were still running at the end of the window.
     pub unfinished: u64,
-    /// Attempts without an end in the loaded parts, which end with their job.
+    /// Attempts without a recorded end in the loaded parts; they end with their job.
     pub attempts_closed_with_job: u64,
     /// Running attempts, summed over heartbeats: the judgements of each detector.
     pub task_heartbeats: u64,
@@ -71,7 +71,7 @@ pub struct FlagRow {
     pub how: Option<End>,
     /// Its progress when it was flagged.
     pub progress: f64,
-    /// The action that the detector asked for.
+    /// The action that the detector requested.
     pub action: Action,
     /// Whether the task is a straggler by the main truth; `None` if it is not judged.
     pub is_straggler: Option<bool>,
@@ -85,7 +85,8 @@ pub struct DetectOutcome {
     pub counts: GroupCounts,
     /// Time that attempts ran, in hours.
     pub task_hours: f64,
-    /// The times from the first event to the last end of any attempt of each group, in hours.
+    /// The time from the first event of a group to the last end of its attempts, summed over
+    /// groups, in hours.
     pub response_hours: f64,
     /// The number of stragglers by ground truth, in the order of the plan.
     pub stragglers: Vec<u64>,

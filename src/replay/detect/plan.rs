@@ -1,4 +1,4 @@
-//! The plan of a run of detectors, and why it cannot be run.
+//! The plan of a run of detectors, and the reasons to reject it.
 
 use thiserror::Error;
 

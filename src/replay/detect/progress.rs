@@ -32,7 +32,7 @@ pub enum ProgressModel {
 }
 
 impl ProgressModel {
-    /// The model in a caption, which names oracles as such.
+    /// The model in a caption; oracles are named as oracles.
     pub fn caption(self) -> String {
         match self {
             Self::Linear => "running time over final running time, which only an oracle knows",
@@ -68,8 +68,8 @@ pub enum Work {
     Measured,
 }
 
-/// The highest progress, in %, of an attempt that did not reach the total by itself: an attempt
-/// past the expected total counts as nearly done until it ends.
+/// The highest progress of a running attempt when the total is only expected, in %: an attempt past
+/// the expected total counts as nearly done until it ends.
 const NEARLY_DONE: u8 = 99;
 
 /// Work of an attempt: µs, or CPU-µs in parts of 2^-44.
@@ -83,7 +83,7 @@ const RATE_PARTS: f64 = 17_592_186_044_416.0; // 2^44
 pub struct ProgressBook {
     model: ProgressModel,
     work: Work,
-    /// By attempt, twice the work of 100 %, and whether the attempt reaches it.
+    /// By attempt, twice the work that counts as 100 %, and whether the attempt reaches it.
     totals: Vec<(Amount, bool)>,
     /// The work of the siblings that have finished so far, ascending, and twice its median.
     finished: Vec<Amount>,
@@ -149,11 +149,11 @@ impl ProgressBook {
         }
     }
 
-    /// Until when the rate of a running attempt that reports at `now_us` stays constant if no
+    /// The time until which a running attempt that reports at `now_us` keeps its rate, if no
     /// sibling ends; `now_us` if that is unknown.
     pub fn steady_until_us(&self, group: &Group, attempt: u32, now_us: i64) -> i64 {
         let start_us = group.attempts[attempt as usize].start_us;
-        // A rate is known only from the least age on.
+        // A rate is unknown before the least age.
         if self.work == Work::Measured || self.noise.is_some() || now_us < start_us + AGE_MIN_US {
             return now_us;
         }
@@ -194,8 +194,8 @@ impl ProgressBook {
         })
     }
 
-    /// Adds noise to a report: the attempt's rate appears exp(σz) times as high. Never below the
-    /// last report, and never completely done.
+    /// Adds noise to a report: the attempt's rate appears exp(σz) times as high. The result is
+    /// never below the last report, and noise never makes an attempt completely done.
     pub fn blur(&mut self, seed: u64, stream: u64, attempt: u32, exact: f64, last: f64) -> f64 {
         let Some((deviation, states)) = &mut self.noise else { return exact };
         let rng = states[attempt as usize].get_or_insert_with(|| {

@@ -32,7 +32,7 @@ pub fn detect<E: From<FactError> + From<DetectPlanError>>(
     detect_walked(lake, windows, plan, std::iter::repeat_with(|| None), take)
 }
 
-/// The same, with the option to pass in the flags of each bucket from [`walk_range`].
+/// The same as [`detect`], but `walks` may give the flags of each bucket from [`walk_range`].
 ///
 /// # Errors
 /// The errors of [`detect`].
@@ -140,8 +140,8 @@ impl Expected {
     }
 }
 
-/// Runs detectors over groups, the largest first so that no core has to finish it alone at the end,
-/// and adds up the results in the original order.
+/// Runs detectors over groups and adds up the results in the original order. The largest group runs
+/// first, so that it is not the last one to run, alone on one core.
 fn detect_groups(
     lake: &Lake,
     groups: &[Group],
@@ -163,7 +163,7 @@ fn detect_groups(
             Ok((idx, judged))
         })
         .collect::<Result<_, LakeError>>()?;
-    // The rest from rounding, and the rows of buckets without a group.
+    // The remainder from rounding, and the rows of buckets without a group.
     let stepped = groups.iter().map(|group| rows * group.attempts.len() as u64 / all);
     lake.step(rows - stepped.sum::<u64>())?;
     parts.sort_by_key(|part| part.0);

@@ -1,9 +1,9 @@
 //! How correct the flags were.
 //!
 //! In: a group and the flags of its detectors. Out: for each detector and ground truth, which tasks
-//! were flagged correctly, how early, and how long after crossing the straggler limit. Judged are
-//! the tasks whose last finished attempt has a known start and end, by that attempt; flags on other
-//! attempts are counted separately.
+//! were flagged correctly, how early, and how long after crossing the straggler limit. A task is
+//! judged by its last finished attempt, if its start and end are known. Flags on other attempts are
+//! counted separately.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,8 @@ impl Answers {
 /// The most ground truths in one run: each is a bit of a stored flag.
 pub const TRUTHS_MAX: usize = 32;
 
-/// A flag on a straggler. There are millions, and all figures are computed from them.
+/// A flag on a straggler. All figures are computed from these; there are millions, so each is
+/// small.
 #[derive(Clone, Copy, Debug)]
 struct Hit {
     /// Time from the flag to the end, µs.

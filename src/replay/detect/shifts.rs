@@ -171,8 +171,8 @@ pub struct ShiftRow {
     pub in_shift: u64,
     /// False alarms in the other comparable hours.
     pub in_calm: u64,
-    /// False alarms in hours that cannot be compared with those before: with too few finished tasks,
-    /// or without an hour before. They have no rate. 0 in older results.
+    /// False alarms in hours that cannot be compared with the hours before, because they have too
+    /// few finished tasks or no hour before. They have no rate. 0 in older results.
     #[serde(default)]
     pub in_neither: u64,
     /// False alarms per task-hour in hours of a shift.

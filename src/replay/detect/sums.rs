@@ -28,7 +28,7 @@ pub(super) struct Sums {
     unjudged: Vec<u64>,
     copies: Vec<Vec<Copies>>,
     hours: Hours,
-    /// The flags of the groups since they were last taken.
+    /// The flags of the groups added since the caller last took the flags.
     pub flags: Vec<FlagRow>,
 }
 

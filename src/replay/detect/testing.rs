@@ -1,8 +1,9 @@
 //! Groups drawn as text, for tests.
 //!
 //! In: one line per task, a column every 5 s. Out: a [`Group`], built as from a lake. `S` submits,
-//! `[` schedules, `F` finishes, `X` fails, `K` kills, `E` evicts, `Z` schedules and finishes at
-//! once; other characters only make the drawing readable. The window ends with the longest line.
+//! `[` schedules, `F` finishes, `X` fails, `K` kills, `E` evicts, `Z` schedules and finishes in the
+//! same instant; other characters only make the drawing readable. The window ends with the longest
+//! line.
 
 use super::groups::{Group, GroupBuilder};
 use super::progress::{ProgressModel, Work};

@@ -1,6 +1,6 @@
-//! Finds when the state of the system last changed, from a series of levels alone.
+//! Finds when the state of the system last changed, using only a series of levels.
 //!
-//! In: levels in order of time, each of a stretch of time. Out: when the last change began. Only
+//! In: levels in order of time, one for each stretch of time. Out: when the last change began. Only
 //! the past is used: a change is found some levels after it has happened, and is never withdrawn.
 //!
 //! ```text
@@ -10,24 +10,23 @@
 //! ```
 //! This is the change-point model of Hawkins, Qiu and Kang (2003), "The Changepoint Model for
 //! Statistical Process Control", Journal of Quality Technology 35(4), 355-366: mean and deviation
-//! are unknown and estimated from the series itself. Two things are our own: the limit (they
-//! tabulate it) is the tail exp(-z^2 / 2) divided by the number of splits, where
-//! z^2 = n ln(1 + t^2 / n) stands for a t of n degrees of freedom; and shifts below [`SHIFT_MIN`]
-//! do not count, however certain they are.
-//! degrees of freedom; and that shifts below [`SHIFT_MIN`] do not count, however certain they are.
+//! are unknown and estimated from the series itself. Two things are our own. The paper tabulates
+//! the limit; here a change counts if the tail exp(-z^2 / 2) is below [`ALPHA`] divided by the
+//! number of splits, where z^2 = n ln(1 + t^2 / n) for a t of n degrees of freedom. Shifts below
+//! [`SHIFT_MIN`] do not count, however certain they are.
 
 use std::collections::VecDeque;
 
 /// The most levels compared; older ones are dropped.
 const LEVELS_MAX: usize = 512;
 
-/// The fewest levels before and behind a split.
+/// The fewest levels before and after a split.
 const SIDES_MIN: (usize, usize) = (5, 3);
 
 /// The chance of finding a change where there is none, over all splits of one check.
 const ALPHA: f64 = 0.0001;
 
-/// The least shift of a logarithm that counts: a quarter more, or a fifth less.
+/// The least shift of a logarithm that counts: an increase by a quarter, or a decrease by a fifth.
 const SHIFT_MIN: f64 = 0.223;
 
 /// The series of levels since the last change.
@@ -141,7 +140,7 @@ mod tests {
     }
 
     proptest! {
-        /// Later levels change no answer.
+        /// Later levels do not change earlier answers.
         #[test]
         fn only_the_past_is_used(
             levels in prop::collection::vec(-2.0_f64..2.0, 0..80),

@@ -1,5 +1,5 @@
-//! A criterion for slow tasks that several detectors can share: the rate among all tasks of the
-//! job.
+//! A criterion for slow tasks that several detectors can share: the rate compared with all tasks of
+//! the job.
 //!
 //! In: `slow_share` and `slow_rate` of the notation, and at each heartbeat the group. Out: whether
 //! a running attempt is slow. A rate is progress per time: 1 / length of a finished attempt,
@@ -7,8 +7,8 @@
 //! slowest `slow_share` of all these rates (rounded up, equal rates together) **and** below
 //! `slow_rate` times their mean; either may be left out. Cui and others (2014) use the same
 //! criterion for LATE, YARN and TQST: `slow_share=0.2,slow_rate=0.5`. If given, it replaces a
-//! detector's own criterion (with `yarn:mode=intended` it is added to it); otherwise a detector decides
-//! as published. A finished attempt of length 0 has no rate and does not count.
+//! detector's own criterion (`yarn:mode=intended` uses both). Otherwise a detector decides as
+//! published. A finished attempt of length 0 has no rate and does not count.
 //!
 //! ```text
 //!  rates of ten tasks, mean 0.87:   .2  .3  .7  1  1  1  1  1.1  1.2  1.2
@@ -63,9 +63,9 @@ pub(super) struct Rates {
 /// The bounds of slowness at one heartbeat.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// The shortest length among the slowest, µs; `None` if the share is 0.
+    /// The shortest length of the slowest attempts, µs; `None` if the share is 0.
     length_us: Option<i64>,
-    /// The rate that a slow attempt does not reach, in parts.
+    /// The rate below which an attempt is slow, in parts.
     rate: f64,
 }
 
@@ -206,7 +206,7 @@ mod tests {
         ) {
             let progress: Vec<f64> = progress.iter().map(|&part| f64::from(part) / 40.0).collect();
             let (share, part) = (f64::from(share) / 20.0, f64::from(part) / 20.0);
-            // What has no length has no rate.
+            // A task of length 0 has no rate.
             let finished = lengths_s.iter().filter(|length_s| 0 < **length_s);
             #[expect(clippy::cast_precision_loss, reason = "seconds")]
             let finished: Vec<f64> = finished.map(|&length_s| 1.0 / length_s as f64).collect();

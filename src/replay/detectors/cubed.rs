@@ -35,7 +35,7 @@ struct Config {
     /// Minimum number of started tasks; 10 (`min_tasks`).
     min_started: u32,
     /// The share of the started tasks that must be complete, and the quantile that is measured; 0.5
-    /// (`min_completed_fraction`). At 0, Cubed would measure the longest.
+    /// (`min_completed_fraction`). At 0, Cubed would use the longest length.
     quantile: f64,
     /// Multiple of that quantile; 3 (`slow_factor`).
     multiplier: f64,

@@ -1,6 +1,6 @@
 //! Attempts that have ended, and how.
 
-/// Stands for an unknown machine.
+/// The number that means an unknown machine.
 pub const NO_MACHINE: u32 = u32::MAX;
 
 /// How an attempt ended.

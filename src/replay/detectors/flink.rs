@@ -1,9 +1,9 @@
 //! Flink's slow task detector: running time against a multiple of the median of the fastest tasks.
 //!
-//! Once `ratio` of the group's tasks have finished, the baseline is the upper median of the
-//! k = round(tasks * ratio) fastest (as coded; the documentation says the first to finish, `of`)
-//! times the multiplier, truncated to milliseconds. Traces have no input sizes, so times are not
-//! divided by them. Progress is not used.
+//! Once `ratio` of the group's tasks have finished, the baseline is the upper median of the k =
+//! round(tasks * ratio) fastest, times the multiplier, truncated to milliseconds. This is as coded;
+//! the documentation says the first k to finish (`of`). Traces have no input sizes, so times are
+//! not divided by them. Progress is not used.
 
 use std::sync::Arc;
 

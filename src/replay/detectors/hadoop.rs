@@ -1,10 +1,10 @@
 //! Hadoop's first speculation (0.14 to 0.20 and 1.x): copies tasks 20 % behind the average.
 //!
 //! As coded: the average counts every task of the phase (unstarted 0, finished 1, in 32 bits), so
-//! it passes 0.2 late and a task over 0.8 is never copied; the minute counts from the start of the
-//! **job**, while manuals say of the attempt (`age_from`). There is no cap and no ranking: the
-//! lowest task index comes first. Hadoop updates its average by adding differences in 32 bits; here
-//! it is summed exactly and rounded once, so it has no drift.
+//! it passes 0.2 late, and a task over 0.8 is never copied. The minute counts from the start of the
+//! **job**; manuals say from the start of the attempt (`age_from`). There is no cap and no ranking:
+//! the lowest task index comes first. Hadoop updates its average by adding differences in 32 bits;
+//! here it is summed exactly and rounded once, so it has no drift.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ const AGE_FROM: &[(&str, AgeFrom)] = &[("job", AgeFrom::Job), ("attempt", AgeFro
 
 #[derive(Clone, Copy, Debug)]
 struct Config {
-    /// How far progress must be below the average; 0.2 (`SPECULATIVE_GAP`).
+    /// Minimum distance of progress below the average; 0.2 (`SPECULATIVE_GAP`).
     gap: f64,
     /// The lag, s; 60 (`SPECULATIVE_LAG`).
     age_s: f64,

@@ -1,8 +1,9 @@
-//! An equal-width histogram of attempts that ended in a moving window or run now, with its mode.
+//! An equal-width histogram, with its mode, of attempts that ended in a moving window or run now.
 //!
-//! In: bins, added and removed. Out: the fullest bin. Small bins are counted in an array, and the
-//! rare huge ones (a hundredth of a percent of progress in an hour) in an ordered map. The mode is
-//! kept up to date, and searched again only when its own bin has lost an entry.
+//! In: bins, added and removed. Out: the fullest bin. Bins with small numbers are counted in an
+//! array. The rare bins with huge numbers (from attempts with a hundredth of a percent of progress
+//! in an hour) are counted in an ordered map. The mode is kept up to date, and searched again only
+//! when its own bin has lost an entry.
 
 use std::collections::BTreeMap;
 
@@ -178,7 +179,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-        /// Compares with a list that is counted again each time.
+        /// Compares with a list that is recounted after each step.
         #[test]
         fn the_mode_follows_what_comes_and_goes(
             steps in prop::collection::vec((any::<bool>(), 0_u64..6, any::<prop::sample::Index>()), 1..80),

@@ -9,7 +9,7 @@
 //! done no work yet is not known to be slow. Percentiles are interpolated linearly.
 //!
 //! Rates and times left are fractions of whole numbers, compared exactly by cross-multiplied
-//! integers: equal rates are not below each other, however their quotients round. Among attempts
+//! integers: equal rates are never below each other, because no quotient is rounded. Among attempts
 //! with equal time left, the lower task index comes first. Work done on machines is summed in parts
 //! of 2^-40 of a task.
 //!
@@ -218,8 +218,8 @@ impl Detector for Late {
         });
     }
 
-    /// While rates stay constant, the same attempts stay slow: those that were old enough have been
-    /// flagged, or the room for copies is used up.
+    /// While rates stay constant, the same attempts stay slow. Those that are old enough have been
+    /// flagged, or no more copies may run.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         let Config { cap, age_s, waiting, .. } = self.config;
         let is_held = waiting == Waiting::First && 0 < scene.waiting;
@@ -287,7 +287,8 @@ mod tests {
         assert_eq!(example("late:slow_share=0.25,slow_rate=0.5").judge(300), [2]);
         let none = Vec::<u32>::new();
         assert_eq!(example("late:slow_share=0.25,slow_rate=0.3").judge(300), none, "under .0009");
-        // The slowest half are three, because two are equal; 800, 233.3 and 33.3 s are left.
+        // The slowest half is three attempts, because two are equal; 800, 233.3 and 33.3 s are
+        // left.
         assert_eq!(example("late:slow_share=0.5,cap=1").judge(300), [2, 1, 0]);
         // Four that took 10 s raise the mean to .0515: all are below half of it.
         let mut group = example("late:slow_rate=0.5,cap=1");

@@ -2,11 +2,12 @@
 //!
 //! Differences from the paper: deviations replace percentiles, a machine is slow by the mean length
 //! of its tasks, and the cap counts running tasks and has a floor of ten. As coded, the mean and
-//! deviation are over one sample per *scheduling* of a task: 0 when it is scheduled, its rate at
-//! each report, and never removed, so finished and restarted tasks stay included. Hadoop tests a
-//! machine for maps and for reduces; here a group is one phase and has its own test. Hadoop clamps
-//! its sums at 0 against rounding; here sums are exact, rates are whole parts of fractions, and
-//! times left are compared as fractions: equal ones are ranked by task index.
+//! deviation are over one sample per *scheduling* of a task. The sample is 0 when the task is
+//! scheduled, and is replaced by its rate at each report. Samples are never removed, so finished
+//! and restarted tasks stay included. Hadoop tests a machine for maps and for reduces; here a group
+//! is one phase and has its own test. Hadoop clamps its sums at 0 against rounding; here sums are
+//! exact, rates are whole parts of fractions, and times left are compared as fractions: equal ones
+//! are ranked by task index.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -144,7 +145,7 @@ fn rate(progress: Progress, age_us: i64) -> i64 {
         // A walk counts linear progress in half microseconds of age, which cancels out.
         2 * PARTS * 1_000 / total
     } else if (done, total) == (99, 100) {
-        // Of nearly done attempts: rounding down twice is rounding down once.
+        // Attempts that are nearly done: rounding down twice gives the same as rounding down once.
         NEARLY_DONE / age_us
     } else {
         let parts = u128::from(done) * u128::from(PARTS) * 1_000;
@@ -159,7 +160,7 @@ fn time_left(running: &Running, now_us: i64) -> Ratio {
     let progress = running.progress;
     let age_us = u128::try_from(now_us - running.start_us).unwrap_or(0).max(1_000);
     let left = (u128::from(progress.left()) * 10_000).max(u128::from(progress.total()));
-    // Below 2^63 µs of age this overflows only if both are beyond any history.
+    // Ages are below 2^63 µs, so this overflows only if age and work are beyond any history.
     Ratio { top: left.saturating_mul(age_us), bottom: u128::from(progress.done()) * 10_000 }
 }
 
@@ -273,7 +274,7 @@ impl Detector for Late021 {
         first_of_age_us(scene, age_s, is_young).min(outlook.steady_until_us)
     }
 
-    /// `min_cap` copies are always allowed, whatever the slots.
+    /// `min_cap` copies are always allowed, for any number of slots.
     fn heeds_slots(&self, scene: &Scene<'_>) -> bool {
         self.config.min_cap <= f64::from(scene.copies)
     }
@@ -348,8 +349,8 @@ mod tests {
         };
         assert_eq!(key(0.85, 317), "1.7876e-5");
         assert_eq!(key(0.2, 65), "3.8462e-6");
-        // Both are slow beside ten finished ones; the second has the higher rate but more time
-        // left.
+        // Both are slow compared with ten finished ones; the second has the higher rate but more
+        // time left.
         let mut group = Group::of("late021:min_cap=1", 12);
         group.finish(2..12, 0, 10);
         group.run(0, 0, 0.85).run(1, 252, 0.2);

@@ -1,8 +1,8 @@
 //! Limits for any detector: a budget of copies, and a minimum age.
 //!
 //! In: a detector and its limits. Out: a detector that passes on only the flags within them. A flag
-//! that is held back is not stored. The detector does not learn of it: one that waits after a flag
-//! waits after this one too, and chooses no other attempt instead.
+//! that is held back is not stored, and the detector is not informed. So a detector that waits
+//! after a flag also waits after this one, and does not choose another attempt instead.
 
 use super::{Detector, Ended, Flag, Outlook, Scene, Standing};
 use crate::notation::{Notation, NotationError};

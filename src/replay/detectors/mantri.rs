@@ -6,8 +6,8 @@
 //! length of a new one plus a report period, or else copied if a copy probably saves resources.
 //! While slots are idle, it is copied if that saves more than a few report periods.
 //!
-//! From notes, not from the paper: the sign of the idle rule follows the paper's prose, and the
-//! report period is 10 s or a tenth of a task's length, whichever is smaller. Differences: traces
+//! Based on notes, not on the paper itself: the sign of the idle rule follows the paper's prose,
+//! and the report period is the smaller of 10 s and a tenth of a task's length. Differences: traces
 //! have no input sizes and places, so lengths are not scaled by them; pruning to `alpha` copies is
 //! left out, because no attempt gets more than one copy here, and no task a second one. Estimates
 //! are whole microseconds; among equal gains the lower task index comes first.
@@ -103,8 +103,8 @@ fn as_f64(micros: i64) -> f64 {
 /// The expected length of a new attempt.
 #[derive(Clone, Copy, Debug)]
 struct Outlook {
-    /// The length, µs, that more than a share [`Config::delta`] of the finished attempts do not
-    /// exceed; infinite if there is none.
+    /// The least length, µs, such that more than a share [`Config::delta`] of the finished attempts
+    /// are at most as long; infinite if there is none.
     probable_us: f64,
     mean_s: f64,
     period_s: f64,
@@ -120,7 +120,8 @@ impl Outlook {
     }
 }
 
-/// The least of `lengths_us` (ascending) that more than a share `delta` of them do not exceed.
+/// The least of `lengths_us` (ascending) such that more than a share `delta` of them are at most as
+/// long.
 fn probable_us(lengths_us: &[i64], delta: f64) -> f64 {
     let all = count_as_f64(lengths_us.len());
     let (mut low, mut high) = (0, lengths_us.len());
@@ -300,7 +301,8 @@ mod tests {
         let mantri = config("mantri:alpha=3");
         assert_eq!(mantri.decide(&outlook(true), 200.0, 1), Decision::Restart, "200 > 112.5");
         assert_eq!(mantri.decide(&outlook(true), 112.5, 1), Decision::Leave, "P(new < 56.25) = 0");
-        // P(new < 100) = 0.5 and P(new < 133.3) = 0.75, and neither is above itself.
+        // P(new < 100) = 0.5 and P(new < 133.3) = 0.75; a probability equal to `delta` is not above
+        // it.
         for (copies, chance) in [(1, 0.5), (2, 0.75)] {
             assert!(outlook_of(true, chance - 0.01).saves(200.0, copies));
             assert!(!outlook_of(true, chance).saves(200.0, copies));

@@ -6,11 +6,12 @@
 //! attempt after its end; its caller (a walk over history, or a simulated cluster) carries out its
 //! flags, or only records them.
 //!
-//! A detector must [judge](Detector::judge). To be skipped while it would flag nothing, it reports
-//! until when it stays [quiet](Detector::quiet_until_us), and may report when it does not use
-//! [reports](Detector::reads_reports); tests compare its flags with those at every heartbeat. Once
-//! it has flagged all running attempts, a detector of the list must stay quiet until an attempt
-//! begins or ends: tests contain tasks of thirty thousand years, and never return otherwise.
+//! A detector must [judge](Detector::judge). If it reports how long it stays
+//! [quiet](Detector::quiet_until_us), it is skipped while it would flag nothing. It may also report
+//! when it does not use [reports](Detector::reads_reports). Tests compare its flags with those of a
+//! run that calls it at every heartbeat. Once it has flagged all running attempts, a detector of
+//! the list must stay quiet until an attempt begins or ends: tests contain tasks of thirty thousand
+//! years, and would otherwise never end.
 //!
 //! `support.rs` has what several detectors need, `testing.rs` a group that tests drive by hand, and
 //! `suite.rs` the properties that every detector must have.
@@ -65,30 +66,31 @@ pub trait Detector: Send {
     fn ended(&mut self, _end: &Ended) {}
 
     /// Judges the scene and adds flags, the most urgent first, at most one per attempt and no more
-    /// copies than [`free_slots`](Scene::free_slots). If a limit leaves attempts out, the rule must
-    /// choose them, not the numbering of tasks: position decides only among equals. An attempt with
+    /// copies than [`free_slots`](Scene::free_slots). If a limit allows only some of them, the
+    /// detector's rule must choose; the numbers of tasks decide only among equals. An attempt with
     /// a copy may be flagged again only to restart it.
     fn judge(&mut self, scene: &Scene<'_>, flags: &mut Vec<Flag>);
 
-    /// Whether it can ever flag the task of a group of one, or request probes. If not, such groups
-    /// need no heartbeats in a replay.
+    /// Whether it can ever flag the only task of a group, or request probes. If not, groups of one
+    /// task need no heartbeats in a replay.
     fn judges_lone_tasks(&self) -> bool {
         true
     }
 
-    /// Until when the detector flags no further attempt if no attempt begins or ends: heartbeats
-    /// before that time may be skipped without any effect on later ones. The time now means that
-    /// it is asked again at the next heartbeat; `i64::MAX` means not before an attempt begins or
-    /// ends. `outlook` describes how reports continue; a rule about ages alone does not need it,
-    /// and is quiet until the first attempt that it may flag is old enough. Called after
-    /// [`judge`](Self::judge), when its flags have been carried out. The default is now.
+    /// The time before which the detector flags no further attempt if no attempt begins or ends.
+    /// Heartbeats before that time may be skipped without any effect on later ones. With the
+    /// current time, it is asked again at the next heartbeat; with `i64::MAX`, not before an
+    /// attempt begins or ends. `outlook` describes how reports continue; a rule about ages alone
+    /// does not need it, and is quiet until the first attempt that it may flag is old enough.
+    /// Called after [`judge`](Self::judge), when its flags have been carried out. The default is
+    /// the current time.
     fn quiet_until_us(&self, scene: &Scene<'_>, _outlook: Outlook) -> i64 {
         scene.now_us
     }
 
     /// Whether [`judge`](Self::judge) reads the running attempts of this scene, which are not
-    /// filled in. If not, it flags nothing now, nor until an attempt begins or ends or
-    /// [`slots`](Scene::slots) or [`free_slots`](Scene::free_slots) change.
+    /// filled in yet. If not, it flags no attempt now. It then also flags none until an attempt
+    /// begins or ends, or [`slots`](Scene::slots) or [`free_slots`](Scene::free_slots) change.
     fn reads_reports(&self, _scene: &Scene<'_>) -> bool {
         true
     }
@@ -136,7 +138,7 @@ pub trait Plan: fmt::Debug + Send + Sync {
     }
 }
 
-/// A family of detectors that are drawn in one chart.
+/// A family of detectors; each family is drawn in one chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Those of Hadoop, its predecessors and successors.
@@ -157,8 +159,8 @@ pub struct Kind {
     pub curve: (&'static str, &'static [&'static str]),
     /// The detectors that it is drawn with.
     pub family: Family,
-    /// Whether it keeps tasks from machines ([`Detector::standing`], [`Detector::very_slow`]): it
-    /// is then called for each task and machine in turn.
+    /// Whether it prevents tasks from running on some machines ([`Detector::standing`],
+    /// [`Detector::very_slow`]). It is then called for each task and machine in turn.
     pub steers: bool,
     /// Parameters for tests, under which it decides differently from its curve.
     #[cfg(test)]

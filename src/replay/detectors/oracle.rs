@@ -45,7 +45,7 @@ impl Detector for Knowing {
         }
     }
 
-    /// Stragglers are flagged at once.
+    /// A straggler is flagged at its first heartbeat, so no flag follows until an attempt begins.
     fn quiet_until_us(&self, _scene: &Scene<'_>, _outlook: Outlook) -> i64 {
         i64::MAX
     }

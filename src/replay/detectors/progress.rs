@@ -24,7 +24,7 @@ impl Progress {
     pub const ALL: Self = Self { done: 1, total: 1 };
 
     /// `done` of `total`, at most all of it; `None` if `total` is 0. Equal fractions give equal
-    /// values; fractions whose lowest terms have more than 63 bits lose the last bits.
+    /// values; if the lowest terms of a fraction have more than 63 bits, the last bits are lost.
     pub fn of(done: u128, total: u128) -> Option<Self> {
         let done = done.min(total);
         let (done, total) = match (u64::try_from(done), u64::try_from(total)) {
@@ -131,12 +131,12 @@ impl Ord for Progress {
     }
 }
 
-/// A fraction that is compared by value; a bottom of 0 means infinity.
+/// A fraction that is compared by value; a denominator of 0 means infinity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ratio {
-    /// Above the line.
+    /// The numerator.
     pub(super) top: u128,
-    /// Below the line.
+    /// The denominator.
     pub(super) bottom: u128,
 }
 
@@ -147,8 +147,8 @@ impl Ratio {
         products.map_or_else(|| self.compare_by_parts(other), |(own, its)| own.cmp(&its))
     }
 
-    /// Compares whole parts first, then the inverted remainders, as in Euclid's algorithm: nothing
-    /// overflows.
+    /// Compares whole parts first, then the inverted remainders, as in Euclid's algorithm. This
+    /// never overflows.
     fn compare_by_parts(self, other: Self) -> Ordering {
         let (mut one, mut other) = (self, other);
         loop {

@@ -20,11 +20,11 @@ pub struct Running {
     pub progress: Progress,
     /// The time of that report, µs.
     pub reported_us: i64,
-    /// Whether there is a progress report: not before the first, nor while the progress of its
-    /// work is unknown.
+    /// Whether there is a progress report. There is none before the first report, or while the
+    /// progress of its work is unknown.
     pub has_progress: bool,
-    /// Whether a copy of it is running; true for the copy, too, while both run. In history, whether
-    /// it has been flagged: this stays true until it ends.
+    /// Whether a copy of it is running; true for the copy, too, while both run. In recorded
+    /// history, true from its first flag until it ends.
     pub has_copy: bool,
     /// Whether its task ever had a copy, of this attempt or an earlier one.
     pub was_copied: bool,
@@ -82,8 +82,8 @@ pub struct Scene<'a> {
     pub now_us: i64,
     /// When the group's first task was submitted, µs.
     pub begun_us: i64,
-    /// The running attempts, by (start, task). In a replay, copies are among them, begin and end
-    /// like all others; in history there are none.
+    /// The running attempts, by (start, task). In a replay they include copies, which begin and end
+    /// like all others; in recorded history there are no copies.
     pub running: &'a [Running],
     /// The attempts that have finished so far.
     pub finished: &'a Finished,
@@ -105,7 +105,7 @@ pub struct Scene<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Action {
-    /// Start a copy beside it.
+    /// Start a copy of it, and keep it running.
     Copy,
     /// Kill it and start its task again.
     Restart,
@@ -135,15 +135,16 @@ impl Flag {
 /// How reports continue while no attempt begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlook {
-    /// Until when every attempt with progress continues at the rate of its last report, and no
-    /// other attempt gets any, if nothing begins or ends, µs; the time now if that is unknown.
+    /// The time until which every attempt with progress continues at the rate of its last report,
+    /// and every other attempt stays without progress, if no attempt begins or ends, µs. The
+    /// current time if that is unknown.
     pub steady_until_us: i64,
     /// Time between two heartbeats, µs.
     pub heartbeat_us: i64,
     /// Whether every running attempt has progress and keeps reporting the same share of its work,
     /// below 100 %, until an attempt begins or ends: only ages grow. A quiet detector is then
-    /// called at the last [`HEARD_AGAIN`](Self::HEARD_AGAIN) heartbeats before that, so that it
-    /// gets the last reports.
+    /// called at the last [`HEARD_AGAIN`](Self::HEARD_AGAIN) heartbeats before that begin or end,
+    /// so that it gets the last reports.
     pub is_stalled: bool,
 }
 

@@ -1,11 +1,12 @@
-//! Spark's speculation: running time above a multiple of the median, once most tasks are done.
+//! Spark's speculation: copies attempts that run longer than a multiple of the median, once most
+//! tasks are done.
 //!
 //! Version 3 waits for 75 % and takes 1.5 times the mean of the two middle times; version 4 waits
 //! for 90 % and takes 3 times the upper one. Every running attempt is tested, and there is no cap.
-//! Spark spares an attempt that reads records quickly enough; traces have no record counts, so the
-//! test is off by default, as it has no effect in stages that read no records.
-//! `efficiency=progress` uses progress instead of records; since a task past a multiple of the
-//! median is already slower than average, it spares few attempts.
+//! Spark spares an attempt that reads records quickly enough. Traces have no record counts, so this
+//! test is off by default; in Spark, too, it has no effect in stages that read no records.
+//! `efficiency=progress` uses progress instead of records. It spares few attempts, since a task
+//! past a multiple of the median is already slower than average.
 
 use std::sync::Arc;
 
@@ -72,7 +73,7 @@ struct Config {
     executor_slots: u32,
     /// The median of an even number: `mean` of the middle two (3) or the `upper` one (4).
     median: Median,
-    /// Whether fast attempts are spared, see above; `off`.
+    /// Whether fast attempts are spared, see the module's documentation; `off`.
     efficiency: Efficiency,
     /// `spark.speculation.efficiency.processRateMultiplier`; 0.75.
     rate_multiplier: f64,

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A small walk shows the history heartbeat by heartbeat. Each attempt progresses at its own rate,
-//! which reveals nothing about its end, so the future can be changed without a visible difference.
+//! which reveals nothing about its end. So a test can change the future, and the detector sees no
+//! difference.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -248,8 +249,8 @@ proptest! {
             .iter()
             .map(|past| Past { task: order[past.task as usize], ..past.clone() })
             .collect();
-        // As coded, all attempts with one report tie at the largest number; and a budget goes to
-        // the first of equals.
+        // Left out: as coded, all attempts with one report have the same (largest) value, and a
+        // budget goes to the first of equals.
         let ties = |text: &String| {
             text.starts_with("yarn:estimator=exponential,retry") || text.contains("budget=")
         };

@@ -1,5 +1,5 @@
-//! Shared code of detectors: percentiles and the largest few without sorting, growing per-attempt
-//! tables, sums that are exact in any order, and words for choices.
+//! Shared code of detectors: percentiles and the first few in an order, both without sorting all;
+//! growing tables by attempt; sums that are exact in any order; and words for choices.
 //!
 //! In: buffers that the caller reuses. Out: numbers. This module contains no rule.
 
@@ -12,8 +12,9 @@ use super::{Flag, Progress, Running, Scene};
 /// The index, in `count` ascending values, of the first that is not below their `percent`-th
 /// percentile (R-7, linear interpolation); `None` if `count` is 0.
 ///
-/// A value is below the percentile exactly if it is below the value at this index: no value lies
-/// between the two that are interpolated, and equal values interpolate to themselves.
+/// A value is below the percentile exactly if it is below the value at this index. The reason: no
+/// value is between the two that are interpolated, and interpolating equal values gives the same
+/// value.
 pub(super) fn place_of_percentile(percent: f64, count: usize) -> Option<usize> {
     let last = count.checked_sub(1)?;
     // 70 % of 10 must not be slightly above 7.
@@ -59,8 +60,8 @@ pub(super) fn copy_slow(
     flags.extend(found.map(|(position, _)| Flag::copy(position)));
 }
 
-/// When the first running attempt that is `open` to a flag reaches the age `age_s`, µs; now if one
-/// has already reached it.
+/// When the first running attempt for which `open` is true reaches the age `age_s`, µs; the current
+/// time if one has already reached it.
 pub(super) fn first_of_age_us(
     scene: &Scene<'_>,
     age_s: f64,
@@ -252,7 +253,8 @@ mod tests {
     #[test]
     fn nothing_is_below_the_mean_of_equals() {
         let mut sums = ExactSums::default();
-        // 7 * 1/3 of the parts: a rounded mean of seven would not give the value again.
+        // The value is a third of 2^52: a rounded mean of seven such values would differ from the
+        // value.
         let value = (1 << 52) / 3;
         (0..7).for_each(|_| sums.add(value));
         assert!(!sums.is_below(value, sums.lag(0.0)));

@@ -7,8 +7,8 @@ use super::{
     Running, Scene,
 };
 
-/// Every detector in the forms that tests try: with its defaults, at both ends of its curve, in its
-/// variants.
+/// Every detector in the forms that tests try: with its defaults, at both ends of its curve, and
+/// with its variants.
 pub(in crate::replay) fn tried() -> Vec<String> {
     let mut texts = Vec::new();
     for kind in KINDS {

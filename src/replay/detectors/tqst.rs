@@ -1,10 +1,10 @@
 //! TQST (Cui et al., 2014): slow machines get no copies, and the slowest ones no tasks.
 //!
-//! The last quarter of the running tasks by estimated end are slow; of those, the one that gains
-//! most from a copy started now (with the mean length of finished attempts) is copied first, while
-//! fewer copies run than the largest of 10, 1 % of all tasks and 10 % of the running ones. The
-//! slowest quarter of the machines by the mean speed of their tasks is slow and gets no copies
-//! ([`Detector::suits`]). The slowest tenth is very slow if its speed is also below half the
+//! The last quarter of the running tasks by estimated end is slow. Of those, the one that gains
+//! most from a copy started now (with the mean length of finished attempts) is copied first. Copies
+//! start while fewer copies run than the largest of 10, 1 % of all tasks and 10 % of the running
+//! ones. The slowest quarter of the machines by the mean speed of their tasks is slow and gets no
+//! copies ([`Detector::suits`]). The slowest tenth is very slow if its speed is also below half the
 //! average: it gets only probes until it is faster ([`Detector::standing`]).
 //!
 //! A machine's speed is the mean rate of its running tasks that have progressed, or else the last
@@ -12,13 +12,13 @@
 //! ([`GroupInfo::speeds`]). Estimated ends are whole microseconds; among equal ones the lower task
 //! index comes first, and among equally fast machines the lower number is slower.
 //!
-//! Algorithm 2 gives a free machine that is not slow a copy if one is wanted, or else a new task.
-//! So copies are wanted whether or not machines are free at the heartbeat, and go to the next
-//! suitable one (`waiting=ignored`, and `copies=first` of the replay, both by default);
-//! `waiting=first` blocks copies while tasks of the group wait. The paper leaves open, and
-//! parameters set: whether the last quarter is of the running or of all tasks, how a tenth of nine
-//! machines is rounded, and the time limit it mentions (`age_s`). Its experiments replace the last
-//! quarter by another criterion, see [`criterion`](super::criterion):
+//! Algorithm 2 gives a free machine that is not slow a copy if one is requested, or else a new
+//! task. So copies are requested even if no machine is free at the heartbeat, and start on the next
+//! suitable machine (`waiting=ignored`, and `copies=first` of the replay, both by default);
+//! `waiting=first` blocks copies while tasks of the group wait. Parameters set what the paper
+//! leaves open: whether the last quarter is of the running or of all tasks, how a tenth of nine
+//! machines is rounded, and the time limit that the paper mentions (`age_s`). Its experiments
+//! replace the last quarter by another criterion, see [`criterion`](super::criterion):
 //! `slow_share=0.2,slow_rate=0.5`.
 
 use std::cell::{RefCell, RefMut};
@@ -192,7 +192,7 @@ struct Nodes {
     slow: FxHashMap<u32, Standing>,
 }
 
-/// Starts that differ by less than this may change their order by rounding, µs.
+/// If two starts differ by less than this, rounding may change the order of the estimated ends, µs.
 const CLOSE_US: i64 = 1_000;
 
 /// The parts of a task per µs, in which rates are summed: sums do not depend on their order.
@@ -216,8 +216,8 @@ fn latest(scene: &Scene<'_>) -> impl Fn(&(i64, usize), &(i64, usize)) -> Orderin
 }
 
 impl Tqst {
-    /// The number of further copies that may be wanted. If copies go before waiting tasks, no
-    /// machine has to be free yet.
+    /// The number of further copies that may be requested. If copies go before waiting tasks, they
+    /// may be requested before a machine is free.
     fn room(&self, scene: &Scene<'_>) -> usize {
         let Config { min_tasks, cap_total, cap_running, waiting, .. } = self.config;
         let running_count = count_as_f64(scene.running.len());
@@ -265,9 +265,9 @@ impl Tqst {
         nodes
     }
 
-    /// Until when no further copy becomes worthwhile while only ages grow. A copy saves a share of
-    /// the age, so it is worthwhile from some age on; slow attempts stay slow, unless two began so
-    /// close together that rounding decides which one is slow.
+    /// The time until which no further copy becomes worthwhile while only ages grow. A copy saves a
+    /// share of the age, so it is worthwhile from some age on. Slow attempts stay slow, unless two
+    /// began so close together that rounding decides which one is slow.
     fn stalled_until_us(&self, scene: &Scene<'_>) -> i64 {
         let Config { age_s, criterion, waiting, slow_task, of, rounding, .. } = self.config;
         let is_held = waiting == Waiting::First && 0 < scene.waiting;
@@ -329,7 +329,7 @@ impl Tqst {
             .filter(|&(machine, _)| machine != NO_MACHINE)
             .map(|(machine, speed)| (-speed, machine as usize))
             .collect();
-        // The slowest first.
+        // The slowest machines first.
         keep_first(&mut speeds, usize::MAX, |one, other| {
             other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1))
         });
@@ -384,7 +384,8 @@ impl Detector for Tqst {
         copy_first(&mut self.ranked, room, flags, latest(scene));
     }
 
-    /// While rates stay constant, so do estimated ends, and a copy saves less and less.
+    /// While rates stay constant, estimated ends also stay constant, and a copy saves less and
+    /// less.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         let age_s = self.config.age_s;
         if outlook.is_stalled {
@@ -431,7 +432,7 @@ mod tests {
         (0..4).map(|m| group.ask(now_s, |detector, scene| detector.standing(scene, m))).collect()
     }
 
-    /// 12 tasks; machines 0 to 2 need one minute for each, machine 3 three. Free machines are
+    /// 12 tasks: machines 0 to 2 need one minute for each, machine 3 needs three. Free machines are
     /// served in the given order. Returns when all tasks are done, s.
     fn run_example(text: &str, slaves: [u32; 4]) -> i64 {
         let mut group = Group::of(text, 12);

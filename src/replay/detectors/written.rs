@@ -50,7 +50,7 @@ impl DetectorPlan {
         Self::built(name, Prototype(prototype))
     }
 
-    /// A custom detector that is built for each group, with the information about the group.
+    /// A custom detector that is built for each group, from the information about the group.
     pub fn built(name: impl Into<Cow<'static, str>>, plan: impl Plan + 'static) -> Self {
         let name = name.into();
         let limits = Limits { budget: None, min_age_s: 0.0 };
@@ -75,7 +75,7 @@ impl DetectorPlan {
         &self.name
     }
 
-    /// Whether it may keep tasks from machines; true for a custom detector.
+    /// Whether it may prevent tasks from running on some machines; true for a custom detector.
     pub fn steers(&self) -> bool {
         self.kind.is_none_or(|kind| kind.steers)
     }

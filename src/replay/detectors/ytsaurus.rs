@@ -1,15 +1,18 @@
-//! The job splitter of `YTsaurus`: copies what will run on for long, once no task waits.
+//! The job splitter of `YTsaurus`: copies attempts that will run for much longer, while no task
+//! waits.
 //!
-//! As coded in `yt/yt/server/controller_agent` of ytsaurus/ytsaurus (`controllers/job_splitter.cpp`
-//! at 17b9c62a, when to ask it in `controllers/task.cpp` at 04e823f9, defaults in `config.cpp`; the
-//! limit on copies in `yt/yt/ytlib/scheduler/config.cpp`).
-//! Time left = age * (1 - progress) / progress, by rows read. While no task of the group waits, an
-//! attempt that has run for more than `min_time_s` and has more than that left gets a copy if
+//! As coded in `yt/yt/server/controller_agent` of ytsaurus/ytsaurus: the rules are in
+//! `controllers/job_splitter.cpp` at 17b9c62a, the times at which they are checked in
+//! `controllers/task.cpp` at 04e823f9, the defaults in `config.cpp`, and the limit on copies in
+//! `yt/yt/ytlib/scheduler/config.cpp`. Time left = age * (1 - progress) / progress, by rows read.
+//! While no task of the group waits, an attempt that has run for more than `min_time_s` and has
+//! more than that left gets a copy if
 //!
-//! - few run (it is *residual*): at most `residual_min`, or at most `residual` times the most that
-//!   have run at once, rounded down, or
-//! - it is *long*: of N attempts in order of their estimated end, it is entry floor(quantile * N)
-//!   (from 0) or a later one, and has at least `excess` times the time left of entry floor(N / 2).
+//! - few attempts run (it is *residual*): at most `residual_min`, or at most `residual` times the
+//!   most that have run at once, rounded down, or
+//! - it is *long*: among the N attempts in order of their estimated end, it comes at or after entry
+//!   `floor(quantile * N)` (from 0), and its time left is at least `excess` times that of entry
+//!   `floor(N / 2)`.
 //!
 //! ```text
 //!  20 run, 20 have run at once: more than 16, so not residual. Time left at 100 s:
@@ -17,16 +20,19 @@
 //!  left      100 s (median)  209   210   300   400   -> copies of 17, 18 and 19
 //! ```
 //!
-//! At most `max_copies` run at once, and a task has one at a time; it may get another one later.
-//! Copies count as running, as there; only a replay has any.
+//! At most `max_copies` copies run at once, and a task has at most one at a time; it may get
+//! another one later. Copies count as running attempts, as in `YTsaurus`; only a replay has copies.
 //!
-//! Choices made here: progress stands for rows. A heartbeat reads all reports before it judges the
-//! first, and decides anew what is long (there at most once a minute, `update_period`). The latest
-//! estimated end comes first (there, the first report). Left out, since traces record neither rows
-//! nor the time to prepare: splitting (by default, over 1 GB that can be split is split, and copied
-//! 5 minutes later at the earliest), 20 times the preparation as a least time, and copies of what
-//! has read no rows for 20 times the mean preparation. So are the timeout that users may set
-//! (`job_speculation_timeout`), and a wait: while a copy is queued, no attempt is judged there.
+//! Differences: progress replaces rows. At each heartbeat, all reports are read before the first
+//! attempt is judged, and the long attempts are determined again (in `YTsaurus` at most once a
+//! minute, `update_period`). The attempt with the latest estimated end comes first (in `YTsaurus`,
+//! the first to report).
+//!
+//! Left out, since traces record neither rows nor the time to prepare: splitting (by default,
+//! input over 1 GB that can be split is split, and copied 5 minutes later at the earliest); a least
+//! time of 20 times the preparation; and copies of attempts that have read no rows for 20 times the
+//! mean preparation. Also left out: the timeout that users may set (`job_speculation_timeout`), and
+//! a wait (in `YTsaurus`, no attempt is judged while a copy is queued).
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -35,7 +41,7 @@ use super::support::{copy_first, count_as_f64, room_below, whole};
 use super::{Detector, Ended, Family, Flag, GroupInfo, Kind, Outlook, Plan, Running, Scene};
 use crate::notation::{Notation, NotationError};
 
-/// The kind.
+/// The description of the detector.
 pub(super) const KIND: Kind = Kind {
     name: "ytsaurus",
     about: "YTsaurus: over a minute left when few run, else 2.1 times the median's time left",
@@ -57,14 +63,17 @@ pub(super) const KIND: Kind = Kind {
 struct Config {
     /// Age and time left that an attempt must exceed, µs; 60 s (`min_job_time`).
     min_time_us: i64,
-    /// Where the candidates for long attempts begin; 0.8 (`candidate_percentile`).
+    /// Share of the attempts before the first candidate for a long one; 0.8
+    /// (`candidate_percentile`).
     quantile: f64,
     /// Multiple of the median's time left; 2.1, hard-coded (`ExcessFactor`).
     excess: f64,
-    /// As a share of the most that have run at once; 0.8 (`residual_job_factor`). At 0 only
-    /// `residual_min` counts, which `YTsaurus` does not allow.
+    /// The most running attempts that are residual, as a share of the most that have run at once;
+    /// 0.8 (`residual_job_factor`). At 0 only `residual_min` counts, which `YTsaurus` does not
+    /// allow.
     residual: f64,
-    /// So few are always residual; 10 (`residual_job_count_min_threshold`).
+    /// At most this many running attempts are always residual; 10
+    /// (`residual_job_count_min_threshold`).
     residual_min: u32,
     /// Copies that may run at once; 10 (`max_speculative_job_count_per_task`).
     max_copies: u32,
@@ -89,14 +98,14 @@ impl Config {
         running <= share.max(self.residual_min as usize)
     }
 
-    /// Whether it is neither too young nor too near its end.
+    /// Whether an attempt is old enough and far enough from its end.
     fn is_worth_it(&self, running: &Running) -> bool {
         let age_us = running.reported_us - running.start_us;
         let is_far = |end_us: i64| self.min_time_us < end_us.saturating_sub(running.reported_us);
         self.min_time_us < age_us && estimated_end_us(running).is_some_and(is_far)
     }
 
-    /// How many copies may start; none while a task waits.
+    /// The number of copies that may start; none while a task waits.
     fn room(&self, scene: &Scene<'_>) -> usize {
         if 0 < scene.waiting {
             return 0;
@@ -104,7 +113,8 @@ impl Config {
         room_below(f64::from(self.max_copies), scene.copies, scene.free_slots)
     }
 
-    /// Before when a residual attempt is not worth a copy, unless something begins or ends, µs.
+    /// The time before which a residual attempt is not worth a copy, unless an attempt begins or
+    /// ends, µs.
     fn not_before_us(&self, running: &Running, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         let aged_us = running.start_us.saturating_add(self.min_time_us);
         let unknown_us = aged_us.max(outlook.steady_until_us).max(scene.now_us);
@@ -113,10 +123,11 @@ impl Config {
         }
         let (done, left) = (running.progress.done(), running.progress.left());
         if !outlook.is_stalled || left == 0 {
-            // What continues at its rate has ever less time left.
+            // If an attempt continues at its rate, its time left decreases.
             return if scene.now_us <= aged_us { aged_us } else { unknown_us };
         }
-        // The time left is a fixed multiple of the age. A microsecond early costs a heartbeat.
+        // The time left is a fixed multiple of the age. One microsecond too early only costs a
+        // heartbeat.
         let after_us = i128::from(self.min_time_us - 1) * i128::from(done) / i128::from(left) - 1;
         let far_us = running.start_us.saturating_add(i64::try_from(after_us).unwrap_or(i64::MAX));
         aged_us.max(far_us).max(scene.now_us)
@@ -154,24 +165,25 @@ impl Plan for Config {
     }
 }
 
-/// An estimated end, and whose it is: so that no two are equal.
+/// An estimated end, and its attempt, so that no two are equal.
 type Place = (i64, u32);
 
 struct Ytsaurus {
     config: Config,
-    /// How many run after all that has begun and ended by `counted_us`.
+    /// The number of running attempts after all known starts and ends up to `counted_us`.
     running: usize,
     counted_us: i64,
-    /// The most that have run at once; what begins or ends in one instant is counted together.
+    /// The most attempts that have run at once; starts and ends in one instant are counted
+    /// together.
     most_running: usize,
-    /// Reused.
+    /// Reused buffer: estimated ends.
     ends: Vec<Place>,
-    /// Reused: what gets a copy, with its position.
+    /// Reused buffer: the attempts that get a copy, by estimated end and position.
     slow: Vec<(Reverse<Option<i64>>, usize)>,
 }
 
 impl Ytsaurus {
-    /// Time has come to `time_us`, when something begins or ends.
+    /// Moves to `time_us`, when an attempt begins or ends.
     fn advance(&mut self, time_us: i64) {
         if self.counted_us < time_us {
             self.most_running = self.most_running.max(self.running);
@@ -184,7 +196,7 @@ impl Ytsaurus {
         self.config.is_residual(running, self.most_running.max(running))
     }
 
-    /// The end of the median, and where the candidates begin; `None` where there are none.
+    /// The estimated end of the median attempt, and the first candidate; `None` without candidates.
     fn places(&mut self, scene: &Scene<'_>) -> Option<(i64, Place)> {
         let known = |running: &Running| Some((estimated_end_us(running)?, running.attempt));
         self.ends.clear();
@@ -203,7 +215,7 @@ impl Ytsaurus {
         Some((median.0, candidate))
     }
 
-    /// Whether an attempt is long among those that run: a quotient of floats, as there.
+    /// Whether an attempt is long; compares a quotient of floats, as in `YTsaurus`.
     #[expect(clippy::cast_precision_loss, reason = "times are far below 2^53 µs")]
     fn is_long(&self, running: &Running, now_us: i64, (median_us, first): (i64, Place)) -> bool {
         let Some(end_us) = estimated_end_us(running) else { return false };
@@ -252,8 +264,8 @@ impl Detector for Ytsaurus {
         0 < self.config.room(scene)
     }
 
-    /// Nothing moves while there is no room. Few that run are each asked when they may be worth a
-    /// copy; where many run, any of them may become long.
+    /// While no copy may start, no flag is added. If few attempts run (residual), each one has a
+    /// time before which it is not worth a copy. If many run, any of them may become long.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         let Config { max_copies, .. } = self.config;
         if 0 < scene.waiting || max_copies <= scene.copies {
@@ -276,8 +288,8 @@ mod tests {
     use super::super::testing::{Group, SECOND};
     use super::*;
 
-    /// Twenty started at 0. By their reports at 100 s, 16 have 100 s left, the others 209, 210, 300
-    /// and 400 s.
+    /// Twenty attempts started at 0. By their reports at 100 s, 16 have 100 s left, the others have
+    /// 209, 210, 300 and 400 s left.
     fn example(pairs: &str) -> Group {
         let mut group = Group::of(&format!("ytsaurus{pairs}"), 20);
         for task in 0..20 {
@@ -331,7 +343,7 @@ mod tests {
         let mut group = example("");
         (0..3).for_each(|task| group.stop(task, 60));
         assert_eq!(group.judge(61), [19, 18, 17], "17 of 20: more than 16");
-        // Ten are few even where no more have run.
+        // Ten attempts are few even if no more have run at once.
         let mut group = Group::of("ytsaurus", 10);
         (0..10).for_each(|task| {
             group.run(task, 0, 0.625);
@@ -367,7 +379,7 @@ mod tests {
         assert_eq!(quiet(&group, 90, 200, false), 200, "at the same rate neither is ever due");
         assert_eq!(quiet(&group, 90, 0, false), 90);
         group.stop(2, 90);
-        // It stays at 90 %: a ninth of its age is more than 60 s from 540 s of age on.
+        // Progress stays at 90 %: a ninth of the age exceeds 60 s when the age exceeds 540 s.
         assert_eq!(quiet(&group, 90, 90, true), 549);
         assert_eq!(group.judge(550), Vec::<u32>::new());
         assert_eq!(group.judge(551), [1]);

@@ -7,8 +7,8 @@ use super::Engine;
 use crate::replay::feedback::Feedback;
 use crate::replay::state::State;
 
-/// Arrivals that react to earlier jobs. A task that is not in `due` follows an event that has not
-/// happened.
+/// Arrivals that react to earlier jobs. A task is missing in `due` as long as the event that it
+/// follows has not happened.
 pub(super) struct Closed<'a> {
     feedback: &'a Feedback,
     /// Tasks by arrival.

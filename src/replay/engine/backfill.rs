@@ -2,9 +2,9 @@
 //!
 //! In: the waiting [`crate::replay::line::Line`] and the planned ends of running attempts. Out:
 //! starts. The first task that fits nowhere gets a reservation on the machine that is planned to
-//! have room for it first. A later task may start on another machine; on the reserved one only if
-//! it is planned to end before then, or takes only what the first task leaves free. A planned
-//! running time is an estimate
+//! have room for it first. A later task may start on another machine. On the reserved machine it
+//! may start only if it is planned to end before the reservation begins, or uses only what the
+//! first task leaves free. A planned running time is an estimate
 //! ([`Workload::estimate_us`](crate::replay::workload::Workload::estimate_us)) divided by the
 //! machine's speed; an attempt that runs longer counts as ending now.
 //!
@@ -13,9 +13,10 @@
 //!           |=c=|                                     c ends before b begins
 //! ```
 //!
-//! A start costs a search of the line and one of the machines (the logarithm of their number). A
-//! reservation for the same task asks only the machines that have changed since, and the attempts
-//! that run on them. Requests that found no machine rule out all larger ones in the same round.
+//! A start costs a search of the line and one of the machines (the logarithm of their number). If
+//! the next reservation is for the same task, only the machines that have changed since, and their
+//! attempts, are checked. Requests that found no machine rule out all larger ones in the same
+//! round.
 
 use std::collections::BTreeSet;
 
@@ -34,11 +35,12 @@ struct Reservation {
     machine: u32,
     /// When the machine is planned to have room.
     at_us: i64,
-    /// What the first task leaves free then.
+    /// The capacity that the first task leaves free then.
     spare: Room,
-    /// The most that is free on any other machine, if there is another.
+    /// The largest free amount of each resource on any other machine; `None` if there is no other.
     elsewhere: Option<Room>,
-    /// The job whose tasks must have left the machine by then, if the first task keeps apart.
+    /// The job of the first task, if tasks of one job must not share a machine: its tasks must have
+    /// left by then.
     apart_from: Option<u32>,
     /// Whether the first task waits for GPUs: no task with GPUs that ends later may begin on the
     /// machine.
@@ -83,7 +85,7 @@ enum When {
     At(i64),
 }
 
-/// The planned ends of running attempts. Kept only if an order reserves.
+/// The planned ends of running attempts. Kept only if the order makes reservations.
 #[derive(Debug)]
 pub(super) struct Plans {
     /// Machine, end (µs) and slot of every running attempt.
@@ -92,8 +94,8 @@ pub(super) struct Plans {
     end_of: Vec<i64>,
     /// How often the plan was prolonged, by slot; only if running times are predicted.
     prolonged: Vec<u8>,
-    /// The task of the last search; when each machine has room for it, in order of time and by
-    /// machine; and the machines that have changed since.
+    /// The task of the last search; the times at which machines have room for it, in order of time
+    /// and by machine; and the machines that have changed since.
     asked_for: Option<u32>,
     answers: BTreeSet<(When, u32)>,
     answer_of: Vec<Option<When>>,
@@ -175,7 +177,7 @@ impl Plans {
         self.touch(state.attempts.machine[idx]);
     }
 
-    /// Prolongs the plans of attempts that have outlived them, up to the requested time.
+    /// Prolongs the plans of attempts that run longer than planned, up to the requested time.
     fn prolong(&mut self, state: &State<'_>, steps: Steps) {
         for machine in (0..).take(self.answer_of.len()) {
             let overdue = self.on(machine).take_while(|&(end_us, _)| end_us <= state.now_us);
@@ -283,8 +285,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether a task was turned down only for its request, and no capacity is given back before
-    /// the next task is tried.
+    /// Whether a task can be turned down only because of its request, and no capacity is freed
+    /// before the next task is tried.
     fn is_like_others(&self, task: u32, held: &Reservation) -> bool {
         let workload = self.state.workload;
         self.speculation.is_none()
@@ -294,8 +296,8 @@ impl Engine<'_> {
             && held.apart_from != Some(workload.job.get(task))
     }
 
-    /// The next task in line that may start or, before a reservation is made, get one. No task that
-    /// could start is skipped.
+    /// The next task in line that may start; before there is a reservation, the next that may start
+    /// or get the reservation. No task that could start is skipped.
     fn next_to_start(
         &self,
         passed: Option<u32>,
@@ -353,7 +355,7 @@ impl Engine<'_> {
         Some(Reservation { elsewhere: self.free_beside(machine), ..held })
     }
 
-    /// The same if a rule about running tasks may forbid a machine.
+    /// The same choice, if a rule about running tasks may forbid machines.
     fn first_allowed(&self, task: u32) -> Option<u32> {
         let state = &self.state;
         let rule = self.speculation.as_deref();
@@ -389,7 +391,7 @@ impl Engine<'_> {
         let mut outlook = Outlook::of(&self.state, machine, task)?;
         let mut at_us = self.state.now_us;
         for (end_us, slot) in self.plans.as_ref()?.on(machine) {
-            // All attempts that end at the same instant are gone then.
+            // Attempts that end at the same instant all free their capacity at that instant.
             if outlook.is_enough() && at_us < end_us {
                 break;
             }
@@ -404,15 +406,16 @@ impl Engine<'_> {
     }
 }
 
-/// What is free for a task on a machine as attempts end there.
+/// The capacity that is free for a task on a machine, while attempts end there.
 #[derive(Clone, Debug)]
 struct Outlook {
     demand: [u64; 2],
     free: Room,
-    /// The job from which the task keeps apart, and the number of its tasks on the machine.
+    /// The job of the task, if tasks of one job must not share a machine, and the number of its
+    /// tasks on the machine.
     apart_from: Option<u32>,
     siblings: usize,
-    /// The requested and the free GPUs; `None` if the task asks for none.
+    /// The requested and the free GPUs; `None` if the task requests none.
     gpus: Option<(GpuAsk, FreeGpus)>,
 }
 

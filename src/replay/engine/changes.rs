@@ -95,7 +95,8 @@ impl Engine<'_> {
         }
         for slot in lost {
             let task = self.state.attempts.task[slot as usize];
-            // A task that was condemned meanwhile has lost its other attempts as well.
+            // The task of this attempt was condemned earlier in this loop, so the attempt has
+            // already ended.
             if task == NONE {
                 continue;
             }
@@ -104,7 +105,7 @@ impl Engine<'_> {
         }
     }
 
-    /// A task whose last attempt was taken waits again, before its equals. A probe of it keeps
+    /// A task that has lost its last attempt waits again, before its equals. A probe of it keeps
     /// running, because a probe does not finish its task.
     pub(super) fn wait_again(&mut self, task: u32) {
         let attempts = &self.state.attempts;
@@ -118,8 +119,8 @@ impl Engine<'_> {
         }
     }
 
-    /// A machine's capacity changes; attempts that no longer fit are evicted, the last to begin
-    /// first.
+    /// A machine's capacity changes; attempts that no longer fit are evicted, starting with the one
+    /// that began last.
     fn resize(&mut self, machine: u32, capacity: Room) {
         let idx = machine as usize;
         self.state.machines.capacity[idx] = capacity;
@@ -142,7 +143,7 @@ impl Engine<'_> {
         self.freed(machine);
     }
 
-    /// The capacity left beside the attempts on a machine, if they fit.
+    /// The capacity that the attempts on a machine leave free; `None` if they do not fit.
     fn left_of(&self, machine: u32, capacity: Room) -> Option<Room> {
         self.state.on_machine(machine).try_fold(capacity, |free, slot| {
             let demand = self.state.workload.demand(self.state.attempts.task[slot as usize]);
@@ -191,7 +192,7 @@ impl Engine<'_> {
         self.uneven = uneven;
     }
 
-    /// Sets the timers that the policy needs. Nothing can be judged before the first arrival.
+    /// Sets the timers that the policy needs. Before the first arrival, there is nothing to judge.
     pub(super) fn set_timers(&mut self) {
         for (period_us, event) in
             [(self.reorder_us, Event::Reorder), (self.heartbeat_us, Event::Heartbeat)]
@@ -233,11 +234,11 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether a timer has no effect before the next event: no running attempt can be judged, or
-    /// for a long time no task has waited to be sorted.
+    /// Whether a timer has no effect before the next event: no running attempt can be judged
+    /// (heartbeat), or no task waits and nothing has happened for a long time (reordering).
     fn is_of_no_use(&self, event: Event, period_us: i64, quiet_us: i64) -> bool {
         if event == Event::Heartbeat {
-            // If tasks wait and nothing runs, no end of an attempt starts them.
+            // If tasks wait and no attempt runs, no end of an attempt can start them.
             let may_start = 0 < self.state.waiting && self.state.live == 0;
             return !may_start && self.speculation.as_ref().is_some_and(|rule| !rule.is_watching());
         }
@@ -252,7 +253,8 @@ impl Engine<'_> {
         }
     }
 
-    /// The speculation rule judges the running attempts; those it selects are restarted.
+    /// The speculation rule judges the running attempts; the attempts that it selects are
+    /// restarted.
     pub(super) fn heartbeat(&mut self) {
         let Some(mut speculation) = self.speculation.take() else { return };
         let mut restarts = std::mem::take(&mut self.restarts);

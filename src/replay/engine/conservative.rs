@@ -2,21 +2,21 @@
 //!
 //! In: submissions, starts, ends, and the planned ends of running attempts
 //! ([`Plans`](super::backfill::Plans)). Out: starts. A booking is a machine and a time; it is made
-//! when the task is submitted, for the earliest time at which the machine has room for the
-//! estimated running time, beside running attempts and all other bookings. When an attempt ends
-//! early or a booking is cancelled, bookings are moved to earlier times where there is room, in the
-//! order of the line, again and again until none moves. Only bookings are checked that could begin
-//! where room was given back since their last check, and earlier than now booked. An early end
-//! costs a search of the [`Profile`] for each of them: a log in which tens of thousands of tasks
-//! always wait takes long, unless the result must be [first come, first served](is_first_come).
+//! when the task is submitted, for the earliest time at which a machine has room for the estimated
+//! running time, in addition to running attempts and all other bookings. When an attempt ends early
+//! or a booking is cancelled, bookings are moved to earlier times if there is room, in the order of
+//! the line. This is repeated until no booking moves. A booking is checked only if it could begin
+//! earlier in room that was freed since its last check. An early end costs a search of the
+//! [`Profile`] for each such booking. So a log in which tens of thousands of tasks always wait
+//! takes long, unless the result must be [first come, first served](is_first_come).
 //!
 //! ```text
 //!  used   3 |aaaaaaaaaaa|bbbbbb|          a runs until its planned end, b and c are booked;
 //!         1 |           |cc|   |          steps of use: 3 from now, 4, 3, 0
 //! ```
-//! A booking is delayed only if plans were wrong: an attempt that runs longer than estimated counts
-//! as ending next, and the bookings in its way are made again, as are all bookings when a machine
-//! joins, leaves or changes.
+//! A booking is delayed only if plans were wrong. An attempt that runs longer than estimated counts
+//! as ending next, and the bookings that no longer fit are made again. When a machine joins, leaves
+//! or changes, all bookings are made again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,7 +71,7 @@ pub(super) struct Bookings {
     /// The planned ends of running attempts, µs, by slot, and in order.
     end_of: FxHashMap<u32, i64>,
     by_end: BTreeSet<(i64, u32)>,
-    /// Machines on which room was given back, with the time span, µs.
+    /// Machines on which room was freed, with the time span, µs.
     freed: BTreeMap<u32, (i64, i64)>,
     /// Machines on which an attempt began or stayed without a booking.
     crowded: BTreeSet<u32>,
@@ -185,8 +185,8 @@ impl Bookings {
         best
     }
 
-    /// An earlier booking for a task, where room was given back. Other bookings were not possible
-    /// before either, unless a rule has stopped forbidding a machine.
+    /// An earlier booking for a task, where room was freed. Without freed room, an earlier booking
+    /// is still impossible, unless a rule has stopped forbidding a machine.
     fn earlier(
         &self,
         scene: Scene<'_>,
@@ -237,7 +237,7 @@ impl Bookings {
         Some(Booking { machine, start_us, end_us: start_us.saturating_add(length_us) })
     }
 
-    /// Books tasks in this order; those that no machine has room for are tried again later.
+    /// Books tasks in this order; a task for which no machine has room is tried again later.
     fn book(&mut self, scene: Scene<'_>, tasks: Vec<u32>, from_us: i64) {
         for task in tasks {
             match self.earliest(scene, task, from_us) {
@@ -308,7 +308,7 @@ impl Bookings {
     /// Moves bookings to earlier times, in the order of the line, until none can move.
     fn compress(&mut self, scene: Scene<'_>, line: &Line) {
         let state = scene.state;
-        // Room that was given back before a task's last check cannot help it.
+        // Room that was freed before a task's last check cannot help it.
         let mut before = std::mem::take(&mut self.freed);
         while !before.is_empty() {
             let mut hopes = Hopes::of(self, state, &before);
@@ -342,7 +342,7 @@ fn length_us(state: &State<'_>, machine: u32, task: u32) -> i64 {
     (planned_end_us(state, machine, estimate_us) - state.now_us).max(1)
 }
 
-/// On machines where room was given back, the least amount in use, and the capacity.
+/// For each machine on which room was freed, the least amount in use, and the capacity.
 struct Hopes(Vec<(Used, Room)>);
 
 impl Hopes {
@@ -362,7 +362,7 @@ impl Hopes {
     }
 }
 
-/// How far an order looks, without bookings if they change nothing.
+/// How the order passes over tasks; without bookings if they would not change the result.
 pub(super) fn passing(plan: &Plan<'_>, order: &dyn Order, has_rule: bool) -> Passing {
     let passing = order.passing();
     let is_alone = !has_rule && plan.policy.kill.is_none() && order.is_by_arrival();
@@ -374,14 +374,15 @@ pub(super) fn passing(plan: &Plan<'_>, order: &dyn Order, has_rule: bool) -> Pas
 }
 
 /// Whether bookings can only result in first come, first served: there is one machine that never
-/// changes, all tasks ask for the same, and none runs longer than estimated or comes back.
+/// changes, all tasks request the same amounts, and no task runs longer than estimated or is tried
+/// again.
 ///
 /// By induction, every booking begins when the first of the processors that earlier tasks leave is
-/// free, so bookings begin in the order of the line, and nothing is free before the last has begun.
-/// An early end or a leaving task makes no processor free later. So when its turn comes in the
-/// first pass, each task finds room at the time that it would get if all were booked again: tasks
-/// behind it have begun no earlier, and the attempts beside them run no longer. So the first in
-/// line is due whenever there is room for a task.
+/// free. So bookings begin in the order of the line, and no processor is free before the last
+/// booking has begun. If an attempt ends early or a task leaves, no processor becomes free later
+/// than before. So when its turn comes in the first pass, each task finds room at the time that it
+/// would get if all were booked again: tasks behind it do not begin earlier, and running attempts
+/// do not run longer. So the first task in line is due whenever there is room for a task.
 pub(super) fn is_first_come(cluster: &Cluster, workload: &Workload) -> bool {
     let is_plain_machine = cluster.machine_count() == 1
         && cluster.changes.is_empty()
@@ -442,8 +443,8 @@ impl Engine<'_> {
         self.start_due();
     }
 
-    /// Starts the tasks that are due. A task that finds no room is booked again: at once if the
-    /// machine was forbidden since, or else later.
+    /// Starts the tasks that are due. A task that finds no room is booked again: from now on if a
+    /// rule has forbidden its machine, or else for a later time.
     fn start_due(&mut self) {
         let (mut late, mut moved) = (Vec::new(), BTreeSet::new());
         while let Some(bookings) = &mut self.bookings

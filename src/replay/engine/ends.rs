@@ -1,4 +1,4 @@
-//! The ends of attempts and tasks: what is freed, counted, and passed on.
+//! The ends of attempts and tasks: frees capacity, counts, and informs the other parts.
 
 use super::{Engine, Sum};
 use crate::replay::journal::Kind;
@@ -119,7 +119,7 @@ impl Engine<'_> {
         }
     }
 
-    /// One task fewer runs: updates the parts that count running tasks.
+    /// An attempt no longer counts as running: updates the parts that count running attempts.
     pub(super) fn forget_usage(&mut self, task: u32, slot: u32) {
         if let Some(preemption) = &mut self.preemption {
             preemption.count(&self.state, task, slot, false);

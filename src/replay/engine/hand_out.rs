@@ -97,8 +97,8 @@ impl Engine<'_> {
         self.aside.clear();
     }
 
-    /// The same if waiting tasks are searched by their requests: tasks that fit nowhere are not
-    /// tried.
+    /// The same as [`hand_out`](Self::hand_out), if waiting tasks are searched by their requests:
+    /// tasks that fit nowhere are not tried.
     fn hand_out_found(&mut self) {
         let depth = self.passing.depth.bound().unwrap_or(usize::MAX);
         let preempts = self.preemption.is_some();
@@ -126,13 +126,13 @@ impl Engine<'_> {
         self.depth_cuts += u64::from(depth.saturating_add(1) < self.state.waiting as usize);
     }
 
-    /// The first waiting task behind `passed` for which there may be a machine, if fewer tasks wait
-    /// before it than may be passed over.
+    /// The first waiting task behind `passed` for which there may be a machine; `None` if more
+    /// tasks wait before it than may be passed over.
     fn next_that_may_start(&mut self, passed: Option<u32>, depth: usize) -> Option<u32> {
         let (state, searched) = (&self.state, self.order.searched()?);
         let (most, preemption) = (self.finder.most(state), &mut self.preemption);
         let mut offers = |task: u32| {
-            // If a failing search draws random numbers, every task is tried.
+            // If a search without success draws random numbers, every task is tried.
             let Some(most) = most else { return NO_BOUND };
             let could_be = preemption.as_mut().and_then(|preemption| preemption.most(state, task));
             could_be.unwrap_or(most)
@@ -141,8 +141,8 @@ impl Engine<'_> {
         searched.is_among_first(found, depth).then_some(found)
     }
 
-    /// The waiting task to start on `machine` instead of `task`, the first one: a task whose input
-    /// the machine holds, if there is one.
+    /// The waiting task to start on `machine`: the first one that has its input there, or else
+    /// `task`.
     #[inline]
     fn nearest(&self, task: u32, machine: u32) -> u32 {
         let (state, inputs) = (&self.state, &self.state.workload.inputs);

@@ -73,8 +73,8 @@ impl Engine<'_> {
         if 0 < held.left[stage as usize] {
             return;
         }
-        // A kill rule can end a released task at once, which releases others: the outermost call
-        // submits them all, so a long chain does not overflow the stack.
+        // A kill rule can end a released task immediately, which releases more tasks. The outermost
+        // call submits them all, so a long chain does not overflow the stack.
         let is_outermost = held.free.is_empty();
         for &next in dependencies.after(stage) {
             held.before[next as usize] -= 1;

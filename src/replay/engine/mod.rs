@@ -56,7 +56,7 @@ pub fn replay(plan: &Plan<'_>) -> Result<Outcome, ReplayError> {
 /// at one a second.
 const QUIET_BEATS_MAX: u32 = 10_000;
 
-/// The same for reorderings with nothing to sort: a week of one a minute.
+/// The same limit for reorderings with nothing to sort: a week at one a minute.
 const QUIET_REORDERS: i64 = 10_000;
 
 struct Engine<'a> {
@@ -84,20 +84,20 @@ struct Engine<'a> {
     /// The periods of the order and of the rule about running tasks, µs, above 0.
     reorder_us: Option<i64>,
     heartbeat_us: Option<i64>,
-    /// The caller's callback, and the number of ended tasks that it knows of.
+    /// The caller's callback, and the number of ended tasks already reported to it.
     watch: Option<Arc<Watch>>,
     told: usize,
     is_cancelled: bool,
     capacities: Vec<Room>,
-    /// The same with GPUs, if machines record them.
+    /// Capacities with GPUs, if machines record them.
     with_gpus: Vec<(Room, Gpus)>,
     /// Only if tasks wait for others.
     held: Option<Held>,
     /// Only if one attempt can make room for another.
     preemption: Option<Preemption>,
-    /// Only if an order reserves.
+    /// Only if the order makes reservations.
     plans: Option<Plans>,
-    /// Only if an order reserves for every waiting task.
+    /// Only if the order makes reservations for every waiting task.
     bookings: Option<Bookings>,
     depth_cuts: u64,
     /// Slots of attempts that are lost but believed to run.
@@ -106,8 +106,8 @@ struct Engine<'a> {
     uneven: Vec<u32>,
     /// Timers in the queue: heartbeat and reordering.
     timers: usize,
-    /// Probes whose end is in the queue: probes follow each other for as long as a replay
-    /// continues, so they must not prolong it. A probe of an endless task has no end in the queue.
+    /// Probes whose end is in the queue. New probes start as long as a replay continues, so they
+    /// must not prolong it. A probe of an endless task has no end in the queue.
     probes: usize,
     quiet_beats: u32,
     /// When an attempt last began or ended, µs.

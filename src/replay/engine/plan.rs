@@ -24,7 +24,7 @@ pub struct Plan<'a> {
     pub workload: &'a Workload,
     /// The policy.
     pub policy: &'a PolicyPlan,
-    /// What the jobs follow; with `None`, tasks arrive at the times of the workload.
+    /// The events that jobs follow; with `None`, tasks arrive at the times of the workload.
     pub feedback: Option<&'a Feedback>,
     /// The seed of all random numbers.
     pub seed: u64,
@@ -51,7 +51,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The same replay, in which jobs follow others.
+    /// The same replay, in which jobs follow other jobs.
     #[must_use]
     pub fn feedback(self, feedback: &'a Feedback) -> Self {
         Self { feedback: Some(feedback), ..self }
@@ -63,7 +63,7 @@ impl<'a> Plan<'a> {
         Self { seed, ..self }
     }
 
-    /// How much is kept; the journal by default, of about 20 bytes a line.
+    /// How much is kept. By default it is the journal, which takes about 20 bytes a line.
     #[must_use]
     pub fn keep(self, keep: Keep) -> Self {
         Self { journal: keep, ..self }
@@ -75,9 +75,10 @@ impl<'a> Plan<'a> {
         Self { until_us, ..self }
     }
 
-    /// Reports the progress to `callback`, in tasks that are over, and stops when it breaks. A
-    /// replay that is stopped keeps all that has happened by then: its outcome is that of a replay
-    /// cut off at [`Outcome::last_us`], and says [so](Outcome::is_cancelled).
+    /// Reports progress (the number of tasks that are over) to `callback`, and stops if the
+    /// callback breaks. A replay that is stopped keeps everything that has happened so far. Its
+    /// outcome is that of a replay cut off at [`Outcome::last_us`], and is marked as
+    /// [cancelled](Outcome::is_cancelled).
     #[must_use]
     pub fn on_progress(
         self,
@@ -165,7 +166,7 @@ pub struct Outcome {
     pub lost_copies: Sum,
     /// Tasks larger than any machine.
     pub refused: Vec<u32>,
-    /// Tasks that were not over when nothing more could happen.
+    /// Tasks that were not over when no further event could happen.
     pub unfinished: usize,
     /// Instants at which tasks waited beyond the depth of the order although a machine had room;
     /// `None` for an order without a depth.
@@ -193,9 +194,9 @@ impl Outcome {
 /// heartbeats over such times would take too long.
 pub(super) const QUIET_PERIODS: i64 = 1_000_000;
 
-/// The most heartbeats that a replay may have, if its rule about running tasks uses any: as many as
-/// fit in the time in which a task that can be judged runs, with one task after another, and no
-/// more than `QUIET_PERIODS` between two events.
+/// The most heartbeats that a replay may have; `None` if its rule about running tasks uses none. It
+/// is the number that fits in the time in which tasks that can be judged run, if they run one after
+/// another, with at most `QUIET_PERIODS` between two events.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 pub fn heartbeats(workload: &Workload, policy: &PolicyPlan) -> Option<f64> {
     let Heartbeat { period_us, sees_lone_tasks } = policy.heartbeat()?;

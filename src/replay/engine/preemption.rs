@@ -1,18 +1,18 @@
 //! Preemption: attempts of lower priority are evicted for a waiting task.
 //!
-//! In: a task that fits nowhere. Out: a machine with room for it, after evictions. Of the next few
-//! machines that can make room, starting behind the one used last, the machine that wastes the
-//! least time is chosen; there the lowest priority is evicted first, and among equals the attempt
-//! that began last. A start does not change what can be evicted: it takes as much as it may have to
-//! give back. So a task that found no room finds none until an attempt ends, and is not tried
-//! before.
+//! In: a task that fits nowhere. Out: a machine with room for it, after evictions. The search
+//! compares the next few machines that can make room, beginning after the machine used last, and
+//! chooses the one that wastes the least time. There the lowest priority is evicted first, and
+//! among equals the attempt that began last. A start does not add room: an attempt holds exactly
+//! what its eviction would free. So a task that found no room finds none until an attempt ends, and
+//! is not tried before.
 //!
 //! The attempts on each machine are kept in the order of eviction. For each priority, a tree over
 //! the machines holds what they could free, so machines that can make no room are skipped: a search
 //! costs the logarithm of the number of machines for each machine compared, plus the attempts to
 //! evict there. A start or an end changes the free capacity for its own priority and those below; a
-//! tree is updated when it is searched. Many different priorities share [`BANDS`] trees, each of
-//! which is exact for its highest priority.
+//! tree is updated when it is searched. If there are many priorities, they share [`BANDS`] trees;
+//! each tree is exact for its highest priority.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ pub(super) struct Preemption {
     next: usize,
 }
 
-/// What machines have free or could free for tasks of some priorities.
+/// The room that machines have or could make for tasks of some priorities.
 #[derive(Debug)]
 struct Band {
     /// The highest of these priorities.
@@ -78,13 +78,13 @@ impl Held {
     }
 }
 
-/// A demand that no machine can make room for.
+/// A demand for which no machine can make room.
 #[derive(Clone, Copy, Debug)]
 struct Hopeless {
     priority: Priority,
     demand: [u64; 2],
     need: Need,
-    /// The job of a task that keeps apart, or `NONE`.
+    /// The job of the task, if tasks of one job must not share a machine; `NONE` otherwise.
     job: u32,
 }
 
@@ -189,7 +189,7 @@ impl Preemption {
         &self.bands[idx]
     }
 
-    /// What a machine has free, or could have by evicting attempts below a priority.
+    /// The free room of a machine if all attempts below a priority were evicted.
     #[inline]
     fn room(&self, state: &State<'_>, machine: u32, priority: Priority) -> Room {
         let free = state.machines.free[machine as usize];
@@ -220,7 +220,7 @@ impl Preemption {
         self.running.first_key_value().is_some_and(|(&lowest, _)| lowest < priority)
     }
 
-    /// Of the next few machines that can make room, the one that wastes the least time.
+    /// The machine that wastes the least time among the next few that can make room.
     fn cheapest(&self, state: &State<'_>, wanted: &Hopeless) -> Option<u32> {
         let band = self.bands.partition_point(|band| band.top < wanted.priority);
         let number = |place| u32::try_from(place).expect("machines are numbered in u32");
@@ -277,9 +277,10 @@ impl Preemption {
 }
 
 impl Engine<'_> {
-    /// Evicts attempts of lower priority until the task fits, where the least time is wasted.
+    /// Evicts attempts of lower priority until the task fits, on the machine that wastes the least
+    /// time.
     pub(super) fn make_room(&mut self, task: u32) -> Option<u32> {
-        // Which attempts hold the needed GPUs is unknown here: tasks that ask for GPUs evict no
+        // It is unknown here which attempts hold the needed GPUs: tasks that request GPUs evict no
         // attempt.
         if !self.state.workload.gpus.get(task).is_none() && !self.state.machines.gpus.is_empty() {
             return None;

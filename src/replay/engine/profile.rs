@@ -1,9 +1,9 @@
 //! The planned use of a machine over time.
 //!
 //! In: spans of time with the amounts they use, added and removed. Out: the first time from which
-//! there is room for a given duration. Steps are stored in blocks; a block stores the least and the
-//! most that its steps use, so a search skips blocks in which every step fits, or none does, and a
-//! span that covers a block changes one number of it.
+//! there is room for a given duration. Steps are stored in blocks. A block stores the least and the
+//! most that its steps use, so a search skips blocks in which every step fits, or no step fits. If
+//! a span covers a whole block, only one number of the block changes.
 //!
 //! ```text
 //!  used   4 |      bbbbbb|            steps: 3 from now, 4, 3, 0
@@ -70,7 +70,7 @@ fn most(one: Used, other: Used) -> Used {
     [one[0].max(other[0]), one[1].max(other[1])]
 }
 
-/// Whether a demand fits beside the amounts in use.
+/// Whether a demand fits in addition to the amounts in use.
 pub(super) fn is_within(used: Used, demand: [u64; 2], capacity: Room) -> bool {
     let fits = |idx: usize, all: u64| used[idx] + i128::from(demand[idx]) <= i128::from(all);
     fits(0, capacity.cpu) && capacity.memory.is_none_or(|memory| fits(1, memory))
@@ -192,7 +192,7 @@ impl Profile {
     }
 
     /// The first time from `from_us` on, and before `before_us`, from which there is room for a
-    /// demand for the given duration. From `own_us` on there is always room.
+    /// demand for the given duration. From `own_us` on, there is always room.
     pub(super) fn earliest(
         &self,
         (from_us, before_us): (i64, i64),

@@ -1,4 +1,4 @@
-//! Retries and limits: waits after failures, attempts that are cut off, and jobs that are given up.
+//! Retries and limits: waits after failures, time limits of attempts, and jobs that a rule ends.
 
 use super::{Engine, KillWatch};
 use crate::replay::event::Event;
@@ -55,8 +55,8 @@ impl Engine<'_> {
         }
     }
 
-    /// A task has reached an age at which a kill rule checks it, unless it is over or has failed
-    /// and not come back.
+    /// A task has reached an age at which a kill rule checks it. It is not checked if it is over,
+    /// or has failed and does not wait again yet.
     pub(super) fn look(&mut self, task: u32) {
         let idx = task as usize;
         if !matches!(self.state.tasks.phase[idx], Phase::Waiting | Phase::Running) {
@@ -77,7 +77,7 @@ impl Engine<'_> {
         self.conclude(task, Phase::Condemned);
     }
 
-    /// Whether a kill rule has ended jobs whose tasks are still there.
+    /// Whether a kill rule has ended jobs whose tasks must still be ended.
     pub(super) fn has_ended_jobs(&self) -> bool {
         self.kill.as_ref().is_some_and(KillWatch::is_ending)
     }

@@ -22,7 +22,7 @@ use crate::replay::room::Room;
 use crate::replay::state::{LastTwo, Phase, Role, State, Tasks};
 use crate::replay::workload::NONE;
 
-/// The most ended tasks, and the most instants, between two progress messages.
+/// The largest number of ended tasks, and of instants, between two progress messages.
 const TOLD_AT_ONCE: usize = 1024;
 
 impl<'a> Engine<'a> {
@@ -46,8 +46,8 @@ impl<'a> Engine<'a> {
             return Err(ReplayError::Gpus { name: plan.policy.order.0.to_string() });
         }
         let (reorder_us, heartbeat_us) = periods(plan, order.as_ref(), speculation.as_deref())?;
-        // A failing search must not be skipped if it draws random numbers, or if tasks with the
-        // same CPU and memory may ask for different GPUs.
+        // A search without success must not be skipped if it draws random numbers, or if tasks with
+        // the same CPU and memory may request different GPUs.
         let is_searched = finder.most(&state).is_some() && !plan.workload.has_gpus();
         if preempts == 0 && plan.policy.kill.is_none() && is_searched {
             order.room_only_shrinks();
@@ -108,7 +108,8 @@ impl<'a> Engine<'a> {
             if TOLD_AT_ONCE <= instants || TOLD_AT_ONCE <= self.over - self.told {
                 instants = 0;
                 if self.tell(self.over).is_break() {
-                    // Events of this instant may be left, which a replay cut off here includes.
+                    // Some events of this instant may be left: a replay that is cut off here
+                    // includes them.
                     (is_stopped, self.until_us) = (true, self.state.now_us);
                 }
             }
@@ -121,8 +122,8 @@ impl<'a> Engine<'a> {
             debug_assert!(self.state.now_us <= now_us, "time never goes back");
             self.state.now_us = now_us;
             let has_changed = self.live_through(now_us);
-            // A backfill plans anew at each of its instants. If it did so when a lost attempt would
-            // have ended, it would know the future.
+            // EASY makes a new plan at each of its instants. If it did so when a lost attempt would
+            // have ended, it would use the future.
             if has_changed || self.passing.backfill != Backfill::Easy {
                 self.hand_out();
             }
@@ -152,8 +153,8 @@ impl<'a> Engine<'a> {
             && self.arrived as usize == self.state.workload.task_count
     }
 
-    /// Handles all events of this instant, by rank; returns whether there is any besides ends of
-    /// attempts that were over before.
+    /// Handles all events of this instant, by rank. Returns whether any of them counts: ends of
+    /// attempts that were already over do not.
     fn live_through(&mut self, now_us: i64) -> bool {
         let mut has_changed = false;
         loop {
@@ -176,8 +177,8 @@ impl<'a> Engine<'a> {
             has_changed |= !matches!(event, Event::AttemptEnded { slot, generation }
                 if self.state.attempts.generation[slot as usize] != generation);
             match event {
-                // Ends count on their own, except those of probes, which follow each other
-                // endlessly.
+                // An end resets the quiet heartbeats in `Self::has_changed`; the end of a probe
+                // does not, since probes follow each other endlessly.
                 Event::AttemptEnded { .. } => self.stirred_us = now_us,
                 _ if event.is_timer() => {}
                 _ => self.stir(now_us),

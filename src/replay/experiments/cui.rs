@@ -2,8 +2,9 @@
 //!
 //! In: the [`Settings`] that the paper leaves open (its table of machines is lost). Out: response
 //! times and copies of TQST, YARN's speculation and LATE for 20, 100 and 500 tasks of five sizes on
-//! nine slaves, and the paper's claims in each of these 15 cells. As in the paper, all three use
-//! one criterion for slow tasks. The worked example (5 against 4 minutes) is a test in this file.
+//! nine slaves, and verdicts on the paper's claims in each of these 15 cells. As in the paper, all
+//! three use one criterion for slow tasks. The worked example (5 against 4 minutes) is a test in
+//! this file.
 
 use rayon::prelude::*;
 
@@ -18,12 +19,12 @@ use crate::replay::workload::{Column, UNITS, Workload};
 
 /// Sizes of a task's input, MB.
 const SIZES_MB: [f64; 5] = [0.1, 1.0, 10.0, 32.0, 64.0];
-/// Tasks of a job, and the paper's figures of backups and of response times.
+/// The number of tasks of a job, and the paper's figures that show backups and response times.
 const TASKS: [(usize, &str, &str); 3] =
     [(20, "figure 2", "figure 5"), (100, "figure 3", "figure 6"), (500, "figure 4", "figure 7")];
-/// Slaves of the paper.
+/// Number of slaves in the paper.
 const SLAVES: usize = 9;
-/// Machines that hold the input of a task.
+/// Number of machines that hold the input of a task.
 const REPLICAS: usize = 2;
 /// The paper's criterion for a slow task: in the slowest share by rate, and below a share of the
 /// mean.
@@ -46,15 +47,16 @@ pub struct Settings {
     pub task_per_mb_s: f64,
     /// Deviation of an attempt's work.
     pub noise: f64,
-    /// How much more work there is without the input on the machine, as a share.
+    /// Additional work if the input is not on the machine, as a share.
     pub away: f64,
-    /// Share of the rates that is slow; with `None`, every algorithm uses its own criterion.
+    /// Share of the tasks that are slow, by rate; with `None`, every algorithm uses its own
+    /// criterion.
     pub slow_share: Option<f64>,
     /// Share of the mean rate below which a task is slow.
     pub slow_rate: Option<f64>,
     /// Time after which LATE and TQST may consider a task slow, s.
     pub age_s: f64,
-    /// The same for YARN.
+    /// The same time for YARN.
     pub yarn_age_s: f64,
     /// Time between two heartbeats, s.
     pub heartbeat_s: f64,
@@ -226,7 +228,7 @@ fn part_or_off(text: &str) -> Result<Option<f64>, Fault> {
     setting::number(text, 0.0..=1.0, "a part from 0 to 1, or off").map(Some)
 }
 
-/// The algorithms of the paper, in the order of [`policies`], after `none`.
+/// The positions of the paper's algorithms in [`policies`], where `none` comes first.
 const LATE: usize = 1;
 const YARN: usize = 2;
 const TQST: usize = 3;
@@ -329,11 +331,11 @@ fn experiment(settings: &Settings, (tasks, backups, times): (usize, &str, &str))
     }
 }
 
-/// The four claims of the paper, with the three comparisons in every cell separately; `runs` are by
-/// algorithm, size and run.
+/// The four claims of the paper; the three comparisons are checked in every cell separately. `runs`
+/// is by algorithm, size and run.
 fn claims(tasks: usize, [backups, times]: [&str; 2], runs: &[Vec<Vec<Run>>]) -> Vec<Claim> {
     let mut claims = Vec::new();
-    // How much larger the second is than the first, run by run.
+    // By how much the second is larger than the first, run by run.
     let less = |one: &[Run], other: &[Run], pick: Pick| -> Vec<f64> {
         one.iter().zip(other).map(|(one, other)| pick(other) - pick(one)).collect()
     };
@@ -376,7 +378,7 @@ mod tests {
     use crate::replay::journal::Kind;
 
     /// Minutes for the 12 tasks of the worked example; the slow slave is the first or the last
-    /// machine, and so is served first or last if several are free.
+    /// machine, so it is served first or last if several are free.
     fn minutes(slow_is_first: bool, policy: &str) -> f64 {
         let mut speeds = vec![1.0; 4];
         speeds[if slow_is_first { 0 } else { 3 }] = 1.0 / 3.0;
@@ -468,7 +470,7 @@ mod tests {
         };
         let published = verdicts([1.0, 30.0, 20.0, 10.0], [50.0, 40.0, 30.0, 20.0]);
         assert_eq!(published, [Verdict::Reproduced].into());
-        // The opposite order of copies and times, and copies that fall with the size.
+        // The opposite order of copies and of times, and copies that decrease as the size grows.
         let reverse = verdicts([-1.0, -30.0, -20.0, -10.0], [20.0, 20.0, 30.0, 40.0]);
         assert_eq!(reverse, [Verdict::NotReproduced].into());
     }

@@ -72,7 +72,8 @@ impl Experiment {
         }
     }
 
-    /// All parameters: those that are given, left open and fitted.
+    /// All parameters: those that the paper gives, those that it leaves open, and those that are
+    /// fitted.
     pub fn parameters(&self) -> Vec<Parameter> {
         match self {
             Self::Tan(settings) => settings.parameters(),

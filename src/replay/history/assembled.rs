@@ -1,4 +1,4 @@
-//! The tasks of a lake, assembled to a workload.
+//! Builds a workload from the tasks of a lake.
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -199,7 +199,7 @@ pub(super) fn columns(
     workload
 }
 
-/// A column of one value if all items have the same.
+/// A column; with a single value if all items have the same value.
 fn each<T: PartialEq>(items: &[Item], value: impl Fn(&Item) -> T) -> Column<T> {
     match items.split_first() {
         Some((first, rest)) if rest.iter().all(|item| value(item) == value(first)) => {

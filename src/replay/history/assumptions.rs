@@ -55,7 +55,7 @@ fn waits(tasks: u64) -> String {
     format!("{tasks} {verb} for")
 }
 
-/// Describes the running times that orders plan with, and how many jobs have a known request.
+/// Describes the running times that orders use to plan, and how many jobs have a known request.
 pub fn of_estimates(counts: &Counts, estimates: Estimates) -> String {
     let (known, all) = (counts.jobs_with_request, counts.jobs);
     let share = match known {
@@ -96,7 +96,7 @@ pub fn of_feedback(feedback: &Feedback) -> String {
     )
 }
 
-/// Describes how GPUs are assigned, if tasks ask for them.
+/// Describes how GPUs are assigned, if tasks request any.
 pub fn of_gpus(cluster: &Cluster, history: &History) -> Option<String> {
     let asking = history.unchecked_gpus + history.workload.asks_for_gpus();
     let all: u64 = cluster.gpus.iter().map(|gpus| u64::from(gpus.count)).sum();
@@ -209,7 +209,7 @@ fn of_every_history(counts: &Counts, (plan, overcommit): (&HistoryPlan, f64)) ->
         }
         .to_owned(),
         if plan.has_feedback {
-            // All recorded times get shorter by the load, think times too.
+            // All recorded times are divided by the load, including think times.
             let divided = match plan.load {
                 1.0 => String::new(),
                 load => format!(" divided by {load}"),

@@ -14,9 +14,9 @@ pub struct Counts {
     pub began_before: u64,
     /// Tasks still running at the end of the window.
     pub still_running: u64,
-    /// Tasks whose last attempt has no end in the loaded parts and so ends with its job.
+    /// Tasks whose last attempt has no recorded end in the loaded parts; it ends with its job.
     pub ended_with_job: u64,
-    /// Tasks that were evicted or lost and did not come back.
+    /// Tasks that were evicted or lost and not submitted again.
     pub never_back: u64,
     /// Tasks that are killed after their recorded running time.
     pub stopped: u64,
@@ -26,7 +26,7 @@ pub struct Counts {
     pub failures: u64,
     /// Recorded attempts that are not replayed: evicted, lost, or ended before a resubmission.
     pub dropped_attempts: u64,
-    /// Tasks with too little data: neither run nor killed, or done without a start.
+    /// Tasks with too little data: they neither ran nor were killed, or they ended without a start.
     pub left_out: u64,
     /// Tasks without a CPU request.
     pub without_cpu: u64,
@@ -41,16 +41,16 @@ pub struct Counts {
     /// Jobs with a task that still runs at the end of the window; `None` in older results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs_still_running: Option<u64>,
-    /// All tasks of the lake, in the replayed part or not.
+    /// All tasks of the lake, inside and outside of the replayed part.
     #[serde(skip)]
     pub in_lake: u64,
-    /// Those of them that have started.
+    /// Tasks of the lake that have started.
     #[serde(skip)]
     pub started_in_lake: u64,
 }
 
 impl Counts {
-    /// Adds the counts that were made while other tasks were read.
+    /// Adds the counts of other tasks.
     pub(super) fn add(&mut self, part: &Self) {
         self.began_before += part.began_before;
         self.still_running += part.still_running;

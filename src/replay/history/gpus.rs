@@ -1,4 +1,4 @@
-//! GPUs of a lake: those of machines, and those that tasks request.
+//! GPUs of a lake: the GPUs of machines, and the requests of tasks.
 //!
 //! In: `gpu_capacity` and `gpu_model` of machines; `gpu_request`, and, if the log has them,
 //! `gpu_count`, `gpu_milli` and `gpu_model` of tasks. Out: [`Gpus`] and [`GpuAsk`]s with a common

@@ -60,13 +60,13 @@ pub(super) struct Item {
     pub(super) is_apart: bool,
     /// Its recorded wait, µs; `None` if it was submitted before the window, or did not start.
     pub(super) wait_us: Option<i64>,
-    /// When it ended in the record, µs; `None` if it runs on at the end of the window.
+    /// When it ended in the record, µs; `None` if it still runs at the end of the window.
     pub(super) ended_us: Option<i64>,
-    /// What the Google trace does not record; `None` if nothing of it is known.
+    /// Data that only some logs have; `None` if none of it is known.
     pub(super) more: Option<Box<More>>,
 }
 
-/// What few logs record of a task. Most tasks have none, so they do without the memory.
+/// Data of a task that only some logs have. Most tasks have none, so it is boxed to save memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct More {
     pub(super) gpus: GpuAsk,
@@ -90,14 +90,14 @@ impl More {
         depends_on: None,
     };
 
-    /// This, if anything of it is known.
+    /// The data in a box, if any of it is known.
     fn if_known(self) -> Option<Box<Self>> {
         (self != Self::NONE).then(|| Box::new(self))
     }
 }
 
 impl Item {
-    /// What few logs record.
+    /// The data that only some logs have.
     pub(super) fn more(&self) -> More {
         self.more.as_deref().copied().unwrap_or(More::NONE)
     }
@@ -288,7 +288,7 @@ impl Items {
         if arrival_us < plan.from_us || is_late || arrival_us == i64::MAX {
             return None;
         }
-        // Its running time inside the window: suspensions are no work.
+        // Its running time inside the window, without suspensions.
         let run_us = |attempt: &Attempt| {
             let length_us = (attempt.end_us.max(begun_us) - inside(attempt.start_us)).max(0);
             attempt.ran_us.map_or(length_us, |ran_us| ran_us.min(length_us))
@@ -296,7 +296,7 @@ impl Items {
         let last = view.attempts.last();
         let ended = view.events.iter().rev().find(|event| event.event_type.is_terminal());
         let ended_by = last.map(|attempt| attempt.ended_by);
-        // It has no end event: it runs on, or its job has ended meanwhile.
+        // It has no end event: it still runs, or it ended with its job.
         let is_open = matches!(ended_by, Some(EndedBy::Nothing | EndedBy::Job));
         let age_us = |at_us: i64| (inside(at_us.min(windows.task_end_us)) - arrival_us).max(0);
         let last_us = last.map(run_us);
@@ -406,7 +406,7 @@ impl Items {
     }
 }
 
-/// Whether an attempt failed by itself.
+/// Whether an attempt ended with a failure, not with an eviction or a kill.
 fn is_failed(attempt: &Attempt) -> bool {
     attempt.ended_by == EndedBy::Event(EventType::Fail)
 }
@@ -429,7 +429,7 @@ fn fate_of(
 }
 
 /// The recorded wait of a task from its first submit in the window to its first start; `None` if it
-/// was submitted before, or did not start.
+/// was submitted before the window, or did not start.
 fn wait_us(view: &TaskView<'_>, windows: Windows) -> Option<i64> {
     let submit_us = first_submit(view).filter(|&at_us| !windows.is_before(at_us))?;
     let starts = view.attempts.iter().map(|attempt| attempt.start_us);
@@ -437,8 +437,8 @@ fn wait_us(view: &TaskView<'_>, windows: Windows) -> Option<i64> {
     (submit_us <= start_us).then(|| start_us - submit_us)
 }
 
-/// Until when a task waited for its first attempt in the record; without one, until it or its job ended,
-/// or the window.
+/// The time until which a task waited for its first attempt in the record. Without an attempt:
+/// until the end of the task, of its job, or of the window.
 fn waits_until_us(view: &TaskView<'_>, windows: Windows) -> i64 {
     let start = view.attempts.iter().map(|attempt| attempt.start_us).min();
     let end = || view.events.iter().rev().find(|event| event.event_type.is_terminal());
@@ -446,7 +446,7 @@ fn waits_until_us(view: &TaskView<'_>, windows: Windows) -> i64 {
     start.or_else(end_us).unwrap_or(windows.task_end_us)
 }
 
-/// When a task ended; `None` if it runs on at the end of the window.
+/// When a task ended; `None` if it still runs at the end of the window.
 fn recorded_end_us(last: Option<&Attempt>, ended: Option<&Event>) -> Option<i64> {
     match last.map(|attempt| (attempt.ended_by, attempt.end_us)) {
         Some((EndedBy::Nothing, _)) => None,
@@ -467,8 +467,8 @@ const fn has_lost_machine(event: &Event) -> bool {
     matches!(event.event_type, EventType::Evict | EventType::Lost)
 }
 
-/// The begin of a task; one before the window is moved to the start of the window, or to the task's
-/// next event.
+/// The begin of a task. If it is before the window, it moves to the start of the window or to the
+/// task's next event, whichever is earlier.
 fn begun_us(view: &TaskView<'_>, windows: Windows) -> i64 {
     let known = view.events.iter().map(|event| event.time_us);
     let first = known.filter(|&at_us| !windows.is_before(at_us)).min();

@@ -2,7 +2,7 @@
 //!
 //! In: `machine_events`. Out: a checked [`Cluster`] and the changes that were impossible. Events
 //! before the start of the window apply from the start; events after the last event of a task are
-//! left out, because the trace no longer shows which tasks they met.
+//! left out, because the trace no longer shows which tasks ran then.
 
 use arrow::datatypes::Float32Type;
 use rustc_hash::FxHashMap;
@@ -46,8 +46,8 @@ pub struct Fleet {
     pub too_late: u64,
 }
 
-/// Reads the machines of a lake, with their own capacities; events up to the start of the plan apply
-/// from the start, and those after `end_us` not at all.
+/// Reads the machines of a lake, with their own capacities; events up to the start of the plan
+/// apply from the start, and events after `end_us` are left out.
 pub fn fleet(
     lake: &Lake,
     plan: &HistoryPlan,
@@ -98,7 +98,7 @@ fn machines(
     source: Source,
 ) -> Result<Fleet, ClusterError> {
     let draws = Draws::new(plan.seed, Purpose::Sample);
-    // A log has one capacity for the whole system; it only names its machines.
+    // A log has one capacity for the whole system; its machines have only names.
     events.retain(|event| !source.is_log() || event.id == SYSTEM_MACHINE);
     events.retain(|event| draws.uniform(event.id.cast_unsigned(), 1) < plan.machines);
     let mut numbers = Numbers(FxHashMap::default());

@@ -3,7 +3,8 @@
 //! In: `task_events` and `machine_events` of a lake, and a [`HistoryPlan`] (window, sample, load).
 //! Out: a checked [`Workload`](crate::replay::workload::Workload) in order of (arrival, job, task),
 //! a checked [`Cluster`](super::cluster::Cluster), and the assumptions as sentences. Usage is not
-//! read. Recorded starts are not used for the replay; they give the recorded [`Schedule`] beside it.
+//! read. Recorded starts are not used for the replay; they give the recorded [`Schedule`], for
+//! comparison.
 //!
 //! ```text
 //!  recorded   SUBMIT  |--fail--|  |--evict--|  |----- finish -----|

@@ -1,7 +1,7 @@
 //! The record over time: how many tasks waited, and how much CPU their attempts requested.
 //!
-//! In: the tasks of a replay with their recorded attempts. Out: [`OverTime`], to be drawn beside the
-//! policies. Times are as recorded, whatever the load of the plan.
+//! In: the tasks of a replay with their recorded attempts. Out: [`OverTime`], to be drawn with the
+//! policies. Times are as recorded; the load of the plan does not change them.
 
 use super::numbers::units;
 use crate::facts::tasks::Attempt;
@@ -15,7 +15,7 @@ pub struct OverTime {
     waiting: Stretches,
     /// Requested CPU of all recorded attempts, replayed or not, millionths.
     cpu: Stretches,
-    /// The recorded waits of replayed tasks, s; of those whose wait is known.
+    /// The recorded waits of replayed tasks whose wait is known, s.
     waits_s: Vec<f64>,
 }
 
@@ -26,19 +26,19 @@ pub struct AtTime {
     pub time_s: f64,
     /// The mean number of replayed tasks that waited for their first attempt.
     pub waiting: f64,
-    /// Requested CPU of running attempts over the CPU of the machines, whose capacity counts once,
-    /// whatever the overcommitment; `None` if there were no machines, or others in the replay.
+    /// Requested CPU of running attempts over the CPU of the machines, without overcommitment;
+    /// `None` if there were no machines, or if the replay has other machines.
     pub cpu_share: Option<f64>,
 }
 
 impl OverTime {
-    /// Nothing yet, between two instants, µs.
+    /// An empty record between two instants, µs.
     pub(super) fn new(span_us: [i64; 2]) -> Self {
         let none = Stretches::new(span_us, STRETCHES);
         Self { waiting: none.clone(), cpu: none, waits_s: Vec::new() }
     }
 
-    /// The same with the recorded waits of the replayed tasks, s.
+    /// The same record with the recorded waits of the replayed tasks, s.
     pub(super) fn with_waits(self, waits_s: Vec<f64>) -> Self {
         Self { waits_s, ..self }
     }
@@ -48,7 +48,8 @@ impl OverTime {
         &self.waits_s
     }
 
-    /// Adds the attempts of a task. The time for which one was suspended counts as spread evenly.
+    /// Adds the attempts of a task. The time for which an attempt was suspended counts as spread
+    /// evenly over the attempt.
     pub(super) fn add_attempts(&mut self, attempts: &[Attempt]) {
         for attempt in attempts {
             let asked = attempt.cpu_request.map_or(0, units);
@@ -69,8 +70,8 @@ impl OverTime {
         self.cpu.join(&others.cpu);
     }
 
-    /// The record in each stretch, on these machines with `overcommit` times their capacity; with `None`,
-    /// the machines are not those of the record, and shares of their CPU are unknown.
+    /// The record in each stretch, on these machines with `overcommit` times their capacity; with
+    /// `None`, the machines are not the recorded ones, and shares of their CPU are unknown.
     pub fn all(&self, machines: Option<(&Cluster, f64)>) -> Vec<AtTime> {
         let overcommit = machines.map_or(1.0, |machines| machines.1);
         let none = || self.cpu.cleared();
@@ -85,9 +86,9 @@ impl OverTime {
     }
 }
 
-/// The CPU of the machines that are there, millionths.
+/// The CPU of the machines that are present, millionths.
 fn capacity(cluster: &Cluster, mut there: Stretches) -> Stretches {
-    // Per machine: whether it is there, its capacity, and since when.
+    // Per machine: whether it is present, its capacity, and the time of its last change.
     let present = cluster.is_present.iter().zip(&cluster.cpu);
     let mut machines: Vec<(bool, u64, i64)> =
         present.map(|(&is_present, &cpu)| (is_present, cpu, i64::MIN)).collect();
@@ -113,7 +114,8 @@ mod tests {
     use crate::replay::cluster::{Change, MachineChange};
     use crate::replay::room::Room;
 
-    /// Promise: the requests of all attempts over the capacity that was there, counted once.
+    /// Promise: the share is the requests of all attempts over the capacity of the present
+    /// machines, without overcommitment.
     #[test]
     fn the_record_is_a_share_of_what_the_machines_have() {
         let mut record = OverTime::new([0, 4_000]);

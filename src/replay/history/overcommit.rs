@@ -1,8 +1,8 @@
-//! How far the machines are overcommitted in a replay, and were in the record.
+//! How much the machines are overcommitted in a replay, and were in the record.
 //!
 //! In: the machines of a lake, and all attempts of its tasks. Out: a factor of the capacities. Real
-//! schedulers place tasks by what they use, so their requests add up to more than a machine has; with
-//! the plain capacities, tasks would wait that never waited.
+//! schedulers place tasks by their usage, so requests may add up to more than a machine has. With
+//! the plain capacities, tasks would wait in the replay that never waited in the record.
 
 use std::fmt::{Display, Formatter, Result as Shown};
 use std::str::FromStr;
@@ -22,7 +22,7 @@ pub enum Overcommit {
     /// As in the record: the smallest factor, in hundredths and at least 1, that was enough for the
     /// requested CPU of 99 % of the machines in service.
     Recorded,
-    /// This one.
+    /// This factor.
     Factor(f64),
 }
 
@@ -63,13 +63,13 @@ impl Serialize for Overcommit {
 
 const RECORDED: &str = "recorded";
 
-/// At how many instants the machines are looked at.
+/// The number of instants at which the machines are checked.
 const INSTANTS: usize = 100;
 
-/// The share of the machines, over all instants, that the factor is enough for, %.
+/// The share of the machines, over all instants, for which the factor is enough, %.
 const ENOUGH_FOR: usize = 99;
 
-/// The CPU that running attempts requested on each machine, at instants of equal distance.
+/// The CPU that running attempts requested on each machine, at equally spaced instants.
 #[derive(Debug)]
 pub(super) struct RecordedLoad<'a> {
     cluster: &'a Cluster,
@@ -81,7 +81,7 @@ pub(super) struct RecordedLoad<'a> {
 }
 
 impl<'a> RecordedLoad<'a> {
-    /// Nothing requested yet, on machines with their own capacities, between two instants, µs.
+    /// No requests yet, on machines with their own capacities, between two instants, µs.
     pub(super) fn new(cluster: &'a Cluster, [from_us, until_us]: [i64; 2]) -> Self {
         let length_us = i128::from(until_us) - i128::from(from_us);
         let of = |idx: usize| {
@@ -122,7 +122,7 @@ impl<'a> RecordedLoad<'a> {
         }
         let rank = (shares.len() * ENOUGH_FOR).div_ceil(100) - 1;
         let (_, share, _) = shares.select_nth_unstable_by(rank, f64::total_cmp);
-        // The rounding of a quotient is no reason for the next hundredth.
+        // A rounding error of the quotient must not lead to the next hundredth.
         ((*share * 100.0 - 1e-9).ceil() / 100.0).max(1.0)
     }
 
@@ -187,8 +187,8 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: the smallest hundredth that is enough for 99 % of the machines in service, counted
-        /// here instant by instant and machine by machine.
+        /// Promise: the smallest hundredth that is enough for 99 % of the machines in service,
+        /// counted instant by instant and machine by machine.
         #[test]
         fn the_factor_is_enough_and_none_below_is(
             drawn in prop::collection::vec((-500_i64..9_000, 0_i64..6_000, 0_i64..7, 0.0_f32..1.0), 0..40),

@@ -23,9 +23,9 @@ pub struct HistoryPlan {
     pub overcommit: Overcommit,
     /// How much work a copy or a restart has.
     pub reruns: RerunWork,
-    /// When a task is killed that was killed while it ran in the record.
+    /// When to kill a task that was killed in the record.
     pub killed: KilledTasks,
-    /// What an order that plans ahead uses as running time.
+    /// The running times that an order uses to plan ahead.
     pub estimates: Estimates,
     /// Whether users react to their jobs in one of the replays.
     pub has_feedback: bool,
@@ -52,7 +52,7 @@ impl Default for HistoryPlan {
 }
 
 impl HistoryPlan {
-    /// The replayed part of a history: from its first event, or later, to its end, µs.
+    /// The replayed part of a history, µs. It starts at the first event or later.
     pub(super) fn span_us(&self, first_us: i64, windows: Windows) -> [i64; 2] {
         let until_us = self.until_us.unwrap_or(i64::MAX);
         [self.from_us.max(first_us), until_us.min(windows.task_end_us)]

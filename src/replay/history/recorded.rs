@@ -14,7 +14,7 @@ use crate::units::MICROS_PER_SECOND;
 pub struct History {
     /// The tasks.
     pub workload: Workload,
-    /// The job and the index in it of each task.
+    /// The job of each task, and the index of the task in its job.
     pub ids: Vec<(i64, i32)>,
     /// The recorded submission and end of each job, at the load of the plan; only if users react.
     pub stays: Vec<Stay>,
@@ -22,9 +22,10 @@ pub struct History {
     pub counts: Counts,
     /// The recorded schedule; `None` if the log records no waits.
     pub schedule: Option<Schedule>,
-    /// The record over time; `None` if it cannot be put beside a replay.
+    /// The record over time; `None` if it cannot be compared with a replay.
     pub over_time: Option<OverTime>,
-    /// Tasks that ask for GPUs, of which no machine records any: the workload leaves them out.
+    /// Tasks that request GPUs although no machine records GPUs: the workload leaves out these
+    /// requests.
     pub unchecked_gpus: u64,
     /// The factor of the machines' capacities.
     pub overcommit: f64,
@@ -33,7 +34,7 @@ pub struct History {
 }
 
 impl History {
-    /// What each job follows if users react; `None` if they do not.
+    /// The event that each job follows if users react; `None` if they do not.
     pub fn feedback(&self, arrivals: Arrivals, load: f64) -> Option<Feedback> {
         let Arrivals::Closed { gap_s } = arrivals else { return None };
         let followed = submissions(&self.stays, scaled(gap_s * MICROS_PER_SECOND, load));

@@ -1,9 +1,9 @@
 //! The recorded schedule of the replayed tasks, in the numbers that a replay gives.
 //!
-//! In: the replayed tasks with their recorded waits and ends. Out: [`Schedule`], to be put beside
-//! the policies. A task that still runs at the end of the window counts as finished there, since a
-//! replay finishes it after the same running time. Tasks submitted before the window have no
-//! recorded wait. Times are as recorded, whatever the load of the plan.
+//! In: the replayed tasks with their recorded waits and ends. Out: [`Schedule`], to be compared
+//! with the policies. A task that still runs at the end of the window counts as finished there,
+//! since a replay finishes it after the same running time. Tasks submitted before the window have
+//! no recorded wait. Times are as recorded; the load of the plan does not change them.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,15 +23,16 @@ pub struct Schedule {
     pub waiting_s: Option<Spread>,
     /// First submit to last end of jobs, s.
     pub job_response_s: Option<Spread>,
-    /// The same of jobs that the end of the window does not cut, s; `None` if it cuts none, or all.
+    /// The same for jobs that the end of the window does not cut, s; `None` if it cuts no job, or
+    /// all jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole_job_response_s: Option<Spread>,
     /// Submit to end over run time, of tasks that finished; bounded as for a replay.
     pub bounded_slowdown: Option<Spread>,
-    /// Requested CPU x running time, from the start of the window on, of all recorded attempts of these
-    /// tasks, and of tasks with too little data for a replay; in the unit of the log.
+    /// Requested CPU x running time, from the start of the window on, of all recorded attempts of
+    /// these tasks and of tasks with too little data for a replay; in the unit of the log.
     pub cpu_s: f64,
-    /// The part of it in attempts that are not replayed.
+    /// The part of `cpu_s` in attempts that are not replayed.
     pub dropped_cpu_s: f64,
     /// `dropped_cpu_s` over `cpu_s`; `None` if that is 0.
     pub dropped_cpu_share: Option<f64>,
@@ -54,7 +55,7 @@ pub(super) fn schedule(items: &[Item], workload: &Workload, end_us: i64) -> Sche
         bounded_slowdown(response_s - run_s, run_s, BOUND_S)
     };
     let waits = items.iter().filter_map(|item| item.wait_us.map(micros_to_seconds));
-    // First submit and last end. A job counts from its tasks that wait for no other.
+    // First submit and last end. A job starts with its tasks that do not wait for other tasks.
     let mut spans = vec![(i64::MAX, i64::MIN); workload.job_count()];
     for (task, item) in (0..).zip(items) {
         let (first_us, last_us) = &mut spans[workload.job.get(task) as usize];

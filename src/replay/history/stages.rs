@@ -1,7 +1,7 @@
 //! Dependencies between the tasks of a job of a history, if the log has them (`depends_on`).
 //!
 //! In: items with the names of their tasks and the numbers of the tasks that must end first. Out:
-//! [`Dependencies`], and counts of those left out. Several items may belong to one stage: the
+//! [`Dependencies`], and counts of those left out. Several items may belong to one stage, as the
 //! instances of a task. A stage may start once all items of the stages before it have ended,
 //! finished or not, as in the record.
 

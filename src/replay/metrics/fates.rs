@@ -29,7 +29,7 @@ pub struct Fates {
 
 /// Data about the running attempts.
 pub(super) struct Begun<T> {
-    /// By task, the number of one attempt (or 0) and its data; most tasks have no other.
+    /// By task, the number of one attempt (or 0) and its data; most tasks have only one.
     one: Vec<(u16, T)>,
     /// The data of other attempts.
     others: FxHashMap<(u32, u16), T>,
@@ -92,7 +92,7 @@ pub fn fates(journal: &Journal, task_count: usize) -> Fates {
                 let start_us = begun.take(entry.task, entry.attempt);
                 fates.run_us[task] = Some(at_us - start_us.unwrap_or(at_us));
             }
-            // A failed task that is tried again is submitted at once, after this line.
+            // If a failed task is tried again, it is submitted in the lines that follow.
             Kind::Fail | Kind::Kill => fates.end_us[task] = Some(at_us),
             Kind::Condemn => {
                 fates.end_us[task] = Some(at_us);

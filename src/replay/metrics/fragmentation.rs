@@ -6,11 +6,11 @@
 //! The published measure (Weng et al., USENIX ATC 2023, "Beware of Fragmentation") is: for a
 //! machine and a task, the free GPUs that the task cannot use; for a machine, the mean over the
 //! tasks of the workload; for a cluster, the sum over machines. As in the paper, tasks without GPUs
-//! are included, and memory counts as well as CPU; the paper's simulator ignores memory and uses
-//! only the most frequent shapes of tasks.
+//! are included, and both CPU and memory count. (The paper's simulator ignores memory and uses only
+//! the most frequent shapes of tasks.)
 //!
 //! ```text
-//!  left    GPU 0: 0.5    GPU 1: 1.0       cannot be given to a task that asks for
+//!  left    GPU 0: 0.5    GPU 1: 1.0       cannot be used by a task that requests
 //!                                         0.7 of one: 0.5      2 whole ones: 1.5
 //!                                         no GPU: 1.5          1 and too much CPU: 1.5
 //! ```
@@ -37,17 +37,17 @@ pub const CAUSES: [&str; 5] = ["no_gpu", "model", "gpu", "cpu_or_memory", "both"
 pub struct GpuFragmentation {
     /// On present machines.
     pub free_gpu_s: f64,
-    /// The part that no waiting task could use, while tasks that ask for GPUs waited.
+    /// The part that no waiting task could use, while tasks that request GPUs waited.
     pub fragmented_gpu_s: f64,
     /// Its share; `None` if no GPU was free.
     pub fragmented_gpu_share: Option<f64>,
-    /// The part that a task of the workload could not use, the mean over tasks.
+    /// The part that a task of the workload could not use, as the mean over tasks.
     pub expected_gpu_s: f64,
     /// Its share; `None` if no GPU was free.
     pub expected_gpu_share: Option<f64>,
-    /// That part by cause, in the order of [`CAUSES`].
+    /// `expected_gpu_s` by cause, in the order of [`CAUSES`].
     pub by_cause_gpu_s: [f64; 5],
-    /// The same over time, in equal stretches.
+    /// The same numbers over time, in equal stretches.
     pub samples: Vec<GpuSample>,
 }
 
@@ -58,26 +58,26 @@ pub struct GpuSample {
     pub time_s: f64,
     /// Free GPUs.
     pub free: f64,
-    /// Those that no waiting task could use.
+    /// Free GPUs that no waiting task could use.
     pub fragmented: f64,
-    /// Those that a task of the workload could not use, the mean over tasks.
+    /// Free GPUs that a task of the workload could not use, as the mean over tasks.
     pub expected: f64,
 }
 
-/// What a task asks for. Shapes are in order of their share of a GPU: the first that fits a machine
-/// leaves the least free.
+/// The request of a task. Shapes are in order of their share of a GPU: the first that fits a
+/// machine leaves the smallest part of the free GPUs unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Shape {
     ask: GpuAsk,
     demand: [u64; 2],
 }
 
-/// The different requests of the tasks that ask for GPUs.
+/// The different requests of the tasks that request GPUs.
 struct Shapes {
     all: Vec<Shape>,
     /// The number of tasks of each shape.
     counts: Vec<u64>,
-    /// The shape of each task; `NONE` if it asks for no GPU.
+    /// The shape of each task; `NONE` if it requests no GPU.
     of_task: Vec<u32>,
     tasks: u64,
 }
@@ -142,7 +142,7 @@ impl Machine {
         if self.is_present { self.gpus.milli().iter().copied().map(u64::from).sum() } else { 0 }
     }
 
-    /// What is free on GPUs with less than `milli` thousandths free.
+    /// The free thousandths of the GPUs that have less than `milli` free, summed.
     fn below(&self, milli: u16) -> u64 {
         let left = self.gpus.milli().iter().filter(|&&left| left < milli);
         left.copied().map(u64::from).sum()
@@ -158,7 +158,7 @@ impl Machine {
         self.is_present && self.gpus.holds(shape.ask) && self.has_room(shape.demand)
     }
 
-    /// The index of the cause, and how much of the free GPUs a task cannot use.
+    /// The index of the cause, and the amount of the free GPUs that a task cannot use.
     fn lost_to(&self, shape: &Shape) -> (usize, u64) {
         if !self.gpus.is_of_model(shape.ask) {
             return (1, self.free_milli());
@@ -290,7 +290,7 @@ impl<'a> Scene<'a> {
             Change::Capacity(room) => machine.capacity = room,
             Change::Leaves => {
                 machine.is_present = false;
-                // Its attempts are lost at once, whenever the scheduler notices.
+                // Its attempts are lost immediately, even if the scheduler notices later.
                 let lost: Vec<_> = self.held.extract_if(|_, (on, _)| *on == place).collect();
                 for ((task, _), held) in lost {
                     self.end(task, held);
@@ -363,7 +363,7 @@ impl<'a> Scene<'a> {
 }
 
 /// Sums up the free GPUs over a replay, from the first submit to the last event, in `sample_count`
-/// stretches; `None` if no machine records GPUs, or no task asks for any.
+/// stretches; `None` if no machine records GPUs, or no task requests any.
 pub fn gpu_fragmentation(
     journal: &Journal,
     workload: &Workload,

@@ -1,6 +1,6 @@
 //! The numbers of a replay by size of jobs or by user, as in papers on workload logs.
 //!
-//! In: the fates of the tasks. Out: a row per group that occurs: the mean wait, response and
+//! In: the fates of the tasks. Out: a row for each group with tasks: the mean wait, response and
 //! bounded slowdown of its tasks, and the CPU time of all its attempts.
 
 use std::collections::BTreeMap;
@@ -38,9 +38,9 @@ pub enum SizeOf {
 pub struct GroupRow {
     /// The class of sizes, or the user; empty for tasks without a user.
     pub group: String,
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: u64,
-    /// Those that finished.
+    /// Number of tasks that finished.
     pub finished: u64,
     /// First submit to first start, mean over the tasks that started, s.
     pub waiting_s_mean: Option<f64>,
@@ -164,7 +164,7 @@ mod tests {
     use crate::replay::workload::{Column, UNITS};
 
     /// Three jobs on a machine of four processors: 4 for 20 s, then 1 for 5 s and 3 for 100 s, all
-    /// submitted at once, by `u`, `v` and `v`.
+    /// submitted at the same time, by `u`, `v` and `v`.
     #[test]
     fn groups_are_of_the_tasks_in_them() {
         let second = 1_000_000;

@@ -39,8 +39,8 @@ pub fn cut_jobs(workload: &Workload) -> Vec<bool> {
     cut
 }
 
-/// When a task was submitted, µs: in the replay, or else in the record. A job counts from its tasks
-/// that wait for no other.
+/// When a task was submitted, µs: in the replay, or else in the record. A job starts with its tasks
+/// that do not wait for other tasks.
 pub(super) fn submitted_us(fates: &Fates, workload: &Workload, task: u32) -> i64 {
     if workload.dependencies.waits(task) {
         return i64::MAX;
@@ -76,6 +76,6 @@ pub struct JobEnd {
     pub response_s: Option<f64>,
     /// Whether all its tasks finished.
     pub is_finished: bool,
-    /// Whether a kill rule condemned a task of it.
+    /// Whether a kill rule condemned one of its tasks.
     pub is_condemned: bool,
 }

@@ -26,19 +26,21 @@ pub struct Metrics {
     pub over: usize,
     /// First submit to first start of tasks, s.
     pub waiting_s: Option<Spread>,
-    /// The same for tasks whose wait is recorded, s; `None` if that are all.
+    /// The same for tasks whose wait is recorded, s; `None` if the waits of all tasks are recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_waiting_s: Option<Spread>,
-    /// The same for tasks that arrive after the first tenth of the time between the first and the last
-    /// arrival, s. It is given if the wait of some task is not recorded, as those of tasks from before
-    /// the window: they arrive all at once when it starts, and waits then say little of the policy.
+    /// The same for tasks that arrive after the first tenth of the time between the first and the
+    /// last arrival, s. It is present only if the wait of some task is not recorded, as for tasks
+    /// from before the window. These tasks all arrive when the window starts, so the waits at that
+    /// time say little about the policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settled_waiting_s: Option<Spread>,
     /// Submit to end of finished tasks, s.
     pub task_response_s: Option<Spread>,
     /// First submit to last end of jobs whose tasks were all over, s.
     pub job_response_s: Option<Spread>,
-    /// The same of jobs that the end of the recorded window does not cut, s; `None` if it cuts none, or all.
+    /// The same for jobs that the end of the recorded window does not cut, s; `None` if it cuts no
+    /// job, or all jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole_job_response_s: Option<Spread>,
     /// Response over run time of finished tasks with a run time above 0.
@@ -55,14 +57,14 @@ pub struct Metrics {
     pub cpu_s: f64,
     /// The share of `cpu_s` that the largest job used; `None` if `cpu_s` is 0.
     pub largest_used_share: Option<f64>,
-    /// The same share of wasted time: of attempts that were overtaken, restarted, lost with their
-    /// machine or evicted.
+    /// The largest share of one job in the wasted CPU time: the time of attempts that were
+    /// overtaken, restarted, lost with their machine or evicted.
     pub largest_wasted_share: Option<f64>,
     /// Tasks that a kill rule condemned.
     pub condemned_tasks: usize,
     /// Attempts that finished their task.
     pub useful: Endings,
-    /// Copies and originals that another attempt overtook.
+    /// Copies and originals cancelled because another attempt finished first ("overtaken").
     pub overtaken: Endings,
     /// Attempts killed to be restarted.
     pub restarted: Endings,
@@ -78,7 +80,7 @@ pub struct Metrics {
     pub condemned: Endings,
     /// Probes.
     pub probes: Endings,
-    /// Attempts cut at the end.
+    /// Attempts that still ran at the end of the replay.
     pub cut: Endings,
     /// Jain's index over the users' mean bounded slowdowns; `None` if no task finished.
     pub user_fairness: Option<f64>,
@@ -91,8 +93,8 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// The responses of jobs that the end of the recorded window does not cut, s. Those that it cuts
-    /// last at least to its end under every policy.
+    /// The responses of jobs that the end of the recorded window does not cut, s. Jobs that it cuts
+    /// last at least until that end under every policy.
     pub fn responses_of_whole_jobs(&self) -> Option<Spread> {
         self.whole_job_response_s.or(self.job_response_s)
     }
@@ -114,7 +116,7 @@ pub fn measure(
     measure_with_jobs(journal, workload, cluster, sample_count).0
 }
 
-/// The same, and how each job ended.
+/// The same numbers, and how each job ended.
 pub fn measure_with_jobs(
     journal: &Journal,
     workload: &Workload,
@@ -185,8 +187,8 @@ pub fn measure_with_jobs(
     (metrics, jobs)
 }
 
-/// The end of the first tenth of the time between the first and the last arrival, µs; `None` without
-/// tasks, which are in order of arrival.
+/// The end of the first tenth of the time between the first and the last arrival, µs; `None`
+/// without tasks. Tasks are in order of arrival.
 fn settled_from_us(workload: &Workload) -> Option<i64> {
     let last = u32::try_from(workload.task_count).ok()?.checked_sub(1)?;
     let [first_us, last_us] = [0, last].map(|task| workload.arrival_us.get(task));
@@ -213,8 +215,8 @@ mod tests {
     use crate::replay::engine::{Plan, replay};
     use crate::replay::workload::UNITS;
 
-    /// Two tasks from before the window and two later ones on a machine of one processor: they wait 0,
-    /// 20, 5 and 0 s.
+    /// Two tasks from before the window and two later ones on a machine with one processor: they
+    /// wait 0, 20, 5 and 0 s.
     #[test]
     fn what_arrives_after_the_first_tenth_is_kept_apart() {
         let second = 1_000_000;

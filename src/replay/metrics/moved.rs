@@ -10,7 +10,7 @@ use crate::replay::journal::Journal;
 use crate::replay::workload::Workload;
 use crate::units::micros_to_seconds;
 
-/// How much later jobs were submitted than the workload says.
+/// By how much jobs were submitted later than in the workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
     /// Submitted jobs.
@@ -19,7 +19,7 @@ pub struct Moved {
     pub moved_s_mean: Option<f64>,
 }
 
-/// Measures how much later jobs were submitted than the workload says, by their first task.
+/// Measures by how much jobs were submitted later than in the workload, by their first task.
 pub fn moved(journal: &Journal, workload: &Workload) -> Moved {
     let fates = fates(journal, workload.task_count);
     let mut spans = vec![(i64::MAX, None::<i64>); workload.job_count()];

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::jobs::JobEnd;
 
-/// How much two responses must differ to count as different: more than both limits.
+/// The limits of a difference between two responses; they count as different if it exceeds both.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
     /// Seconds.

@@ -1,4 +1,4 @@
-//! What attempts took, and how full the cluster was over time.
+//! The time used by attempts, and the use of the cluster over time.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ pub struct Endings {
     pub count: u64,
     /// Machine time, s.
     pub time_s: f64,
-    /// CPU time: machine time x CPU asked for, CPU-s.
+    /// CPU time: machine time x requested CPU, CPU-s.
     pub cpu_s: f64,
 }
 

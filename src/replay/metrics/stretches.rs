@@ -1,9 +1,10 @@
 //! Amounts over time, in stretches of equal length.
 //!
-//! In: an amount and the time for which it was there. Out: its mean in each stretch. Sums are exact.
+//! In: amounts, each with the time span in which it held. Out: its mean in each stretch. Sums are
+//! exact.
 
-/// The stretches of a chart over time: as many for the record as for the policies, since a mean over a
-/// longer stretch has lower peaks.
+/// The number of stretches of a chart over time. It is the same for the record and for the
+/// policies, since means over longer stretches have lower peaks.
 pub(crate) const STRETCHES: usize = 400;
 
 /// Stretches of equal length from the first to the last instant; the last one may be shorter.
@@ -71,8 +72,8 @@ impl Stretches {
         Self { lengths: self.lengths, sums: vec![0; self.sums.len()] }
     }
 
-    /// Adds an amount that was there from one instant to another, µs; outside of the span of time it
-    /// does not count.
+    /// Adds an amount that held from one instant to another, µs. Time outside of the span does not
+    /// count.
     pub fn add(&mut self, [from_us, to_us]: [i64; 2], amount: u64) {
         let Lengths { first_us, last_us, .. } = self.lengths;
         for (idx, part_us) in self.lengths.parts(from_us.max(first_us), to_us.min(last_us)) {
@@ -111,8 +112,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Promise: each amount counts for its own time, and nothing outside of the span; against a
-        /// sum amount by amount and stretch by stretch, in two halves that are joined.
+        /// Promise: each amount counts for its own time, and no time outside of the span counts.
+        /// Compares two joined halves with a sum amount by amount and stretch by stretch.
         #[test]
         fn amounts_count_for_their_time(
             amounts in prop::collection::vec((-50..500_i64, 0..400_i64, 0..9_u64), 0..20),

@@ -114,7 +114,7 @@ impl Tally {
     /// Adds a level that held over a time span to the stretches of that span.
     pub(super) fn spread(&mut self, from_us: i64, to_us: i64, level: Level) {
         let [in_use, there] = self.fullest;
-        // The first of equal shares stays; fractions are compared without division.
+        // Among equal shares, the first one stays; fractions are compared without division.
         if in_use * level.there < level.in_use * there || there == 0 {
             self.fullest = [level.in_use, level.there];
         }

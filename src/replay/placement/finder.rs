@@ -1,7 +1,7 @@
 //! The search for the machine of a task.
 //!
-//! In: a placement, a demand, and conditions on the machine besides free capacity. Out: a machine, or
-//! none. The costs are in the docs of the folder.
+//! In: a placement, a demand, and conditions on the machine besides free capacity. Out: a machine,
+//! or none. The documentation of [`placement`](super) states the costs.
 
 use super::super::random::{Draws, Purpose};
 use super::super::state::State;
@@ -12,7 +12,7 @@ use super::ranks::Ranks;
 use super::steps::{Most, Need};
 use super::tree::Tree;
 
-/// The most demands remembered; few different ones wait in a queue.
+/// The most demands remembered; few different demands wait at a time.
 const HOPELESS_MAX: usize = 256;
 
 /// The machines in the order that a placement searches.
@@ -30,7 +30,7 @@ pub(in crate::replay) struct Finder {
 enum Search {
     FirstFree(Line),
     FirstFit(Tree),
-    /// The tree only shows whether there is room.
+    /// The tree is used only to check whether there is room.
     Ranked(Ranks, Tree),
     Random {
         draws: Draws,
@@ -38,8 +38,8 @@ enum Search {
     },
 }
 
-/// How far machines have been searched for tasks of a job that keep apart and have at least this
-/// demand: no machine before the place suits them.
+/// How far machines have been searched for tasks of a job that must not share a machine. No machine
+/// before the place suits tasks with at least this demand.
 #[derive(Clone, Copy, Debug)]
 struct Passed {
     demand: [u64; 2],
@@ -47,19 +47,19 @@ struct Passed {
     place: usize,
 }
 
-/// The most searches remembered: tasks of few jobs are placed at a time.
+/// The most searches remembered; tasks of few jobs are placed at a time.
 const PASSED_MAX: usize = 8;
 
 /// A demand that no machine can serve.
 #[derive(Clone, Copy, Debug)]
 struct Hopeless {
     demand: [u64; 2],
-    /// The job whose tasks keep apart, if that is the reason; or `NONE`.
+    /// The job, if the reason is that its tasks must not share a machine; `NONE` otherwise.
     job: u32,
 }
 
 impl Hopeless {
-    /// Whether a task that asks for `demand` cannot be served either.
+    /// Whether a task that requests `demand` cannot be served either.
     fn covers(&self, demand: [u64; 2], job: u32) -> bool {
         self.demand[0] <= demand[0]
             && self.demand[1] <= demand[1]
@@ -125,7 +125,7 @@ impl Finder {
         }
     }
 
-    /// The first place to search for a task of a job that keeps apart.
+    /// The first place to search for a task of a job whose tasks must not share a machine.
     fn from(&self, demand: [u64; 2], job: u32) -> usize {
         let covers = |passed: &&Passed| {
             passed.job == job && passed.demand[0] <= demand[0] && passed.demand[1] <= demand[1]
@@ -168,7 +168,7 @@ impl Finder {
         }
     }
 
-    /// Whether any machine may have room for a demand; if not, none has.
+    /// Whether any machine may have room for a demand; if false, no machine has room.
     #[inline]
     pub(in crate::replay) fn may_hold(
         &self,
@@ -179,8 +179,8 @@ impl Finder {
         self.has_room(state, need) && !self.is_hopeless(demand, NONE)
     }
 
-    /// The most memory that any machine may have, by step of CPU; `None` if a failing search
-    /// changes later draws.
+    /// The most memory that any machine may have, by step of CPU; `None` if a search without
+    /// success changes later draws.
     pub(in crate::replay) fn most(&self, state: &State<'_>) -> Option<Most> {
         match &self.search {
             Search::FirstFree(line) => Some(line.most(state)),
@@ -201,8 +201,8 @@ impl Finder {
         }
     }
 
-    /// Finds a machine with room for `task` that passes `suits`, if given, and has no sibling of
-    /// the task if it keeps apart.
+    /// Finds a machine with room for `task` that passes `suits`, if given. If tasks of its job must
+    /// not share a machine, the machine has no sibling of the task.
     #[inline]
     pub(in crate::replay) fn find(
         &mut self,
@@ -211,7 +211,7 @@ impl Finder {
         suits: Option<&dyn Fn(u32) -> bool>,
     ) -> Option<u32> {
         let is_apart = state.workload.is_apart.get(task);
-        // If all tasks ask for the same, every machine in line has room for any of them.
+        // If all tasks request the same, every machine in line has room for any of them.
         if let Search::FirstFree(line) = &mut self.search
             && line.is_uniform()
             && suits.is_none()
@@ -225,7 +225,7 @@ impl Finder {
             return None;
         }
         let from = if job == NONE { 0 } else { self.from(demand, job) };
-        // Every skipped machine has a sibling.
+        // Every machine before `from` has too little room or a sibling.
         let (mut met_sibling, mut met_unsuited) = (0 < from, false);
         let mut serves = |machine: u32| {
             if job != NONE && state.has_sibling(machine, job) {
@@ -258,7 +258,8 @@ impl Finder {
         if let Some(place) = at.filter(|_| met_sibling && !met_unsuited) {
             self.pass(Passed { demand, job, place });
         }
-        // Other conditions may change although no machine gains room.
+        // Other conditions may change although no machine gains room, so they are no reason to
+        // remember a demand.
         if found.is_none() && !met_unsuited {
             self.remember(Hopeless { demand, job: if met_sibling { job } else { NONE } });
         }
@@ -274,8 +275,8 @@ impl Finder {
     }
 }
 
-/// A random suitable machine: machines are drawn until one is suitable; if none is after as many
-/// draws as there are machines, one of the suitable machines is drawn.
+/// A random suitable machine: machines are drawn until one is suitable. If this needs more draws
+/// than there are machines, one of the suitable machines is drawn.
 fn any_of(
     state: &State<'_>,
     demand: [u64; 2],

@@ -2,9 +2,9 @@
 //!
 //! In: machines that gained or lost room. Out: the first machine in line that suits a task. A
 //! machine keeps its place until it has no room for any task; it then leaves, and joins at the back
-//! when it has room again. If tasks ask for different amounts, a tree over the places finds the
-//! first machine with room in the logarithm of their number; if all ask for the same, it is the
-//! first in line, at no cost.
+//! when it has room again. If tasks request different amounts, a tree over the places finds the
+//! first machine with room in logarithmic time. If all tasks request the same, it is the first
+//! machine in line, at no cost.
 
 use super::steps::{CPU_STEPS, Most, NO_BOUND, Need};
 use super::tree::Tree;
@@ -27,7 +27,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// An empty line; `is_uniform` if all tasks ask for the same.
+    /// An empty line; `is_uniform` if all tasks request the same.
     pub(super) fn new(machine_count: usize, is_uniform: bool) -> Self {
         let room = 2 * machine_count.max(1);
         Self {
@@ -100,7 +100,7 @@ impl Line {
         }
     }
 
-    /// Whether all tasks ask for the same.
+    /// Whether all tasks request the same.
     #[inline]
     pub(super) const fn is_uniform(&self) -> bool {
         self.tree.is_none()

@@ -1,12 +1,12 @@
 //! Machines by how much of them is free, for the best and the worst fit.
 //!
-//! In: machines whose free capacity has changed. Out: the machine that would have the least, or the
-//! most, left: CPU and memory as shares of its capacity, added up. A task reduces that sum by the
+//! In: machines whose free capacity has changed. Out: the machine that would have the least or the
+//! most left (CPU and memory as shares of its capacity, added up). A task reduces that sum by the
 //! same amount on all machines of one capacity, so those are kept in order and only the first with
 //! room is checked:
 //!
 //! ```text
-//!  capacity [1, 1]    |..x..x.|o........|      x free, but under the demand's own sum
+//!  capacity [1, 1]    |..x..x.|o........|      x free, but less than the demand's sum
 //!  capacity [.5, .5]  |...x..x..x.|o....|      o checked; the better of both is taken
 //! ```
 
@@ -22,8 +22,8 @@ use crate::replay::workload::NONE;
 #[derive(Debug)]
 struct Class {
     capacity: Room,
-    /// (free sum, machine; all bits inverted for the worst fit, so that from the end the lowest
-    /// number is the first among equals).
+    /// (free sum, machine). For the worst fit, all bits of the machine are inverted: it searches
+    /// from the end, so among equals it finds the lowest number first.
     machines: BTreeSet<(u128, u32)>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// No machines yet; `takes_most` for the worst fit.
+    /// Ranks without machines; `takes_most` for the worst fit.
     pub(super) fn new(machine_count: usize, takes_most: bool) -> Self {
         let (classes, numbers) = (Vec::new(), FxHashMap::default());
         Self { takes_most, classes, numbers, at: vec![None; machine_count] }
@@ -112,8 +112,8 @@ impl Ranks {
     }
 }
 
-/// What would be left, CPU and memory as shares of the machine's capacity, added up. Unknown memory
-/// has no share.
+/// The capacity that would be left: CPU and memory as shares of the machine's capacity, added up.
+/// Unknown memory has no share.
 #[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
 pub(super) fn left_share(state: &State<'_>, machine: u32, demand: [u64; 2]) -> f64 {
     let idx = machine as usize;

@@ -1,13 +1,13 @@
-//! Requests and free capacity, counted in steps: how many of the requested amounts fit.
+//! Requests and free capacity in steps: the number of requested amounts that fit.
 //!
-//! In: the requests of the tasks of a workload. Out: for a demand its step of CPU and of memory,
-//! and for a machine how many steps of each fit its free capacity: a demand fits exactly if both of
-//! its steps do. Memory has a step for each requested amount; CPU has only a few, since a search
-//! tree stores a number for each. If there are more amounts than steps, amounts between two steps
-//! count as the lower one, and a demand that seems to fit must be checked:
+//! In: the requests of the tasks of a workload. Out: for a demand, its step of CPU and its step of
+//! memory; for a machine, the number of steps of each that fit its free capacity. A demand fits if
+//! and only if both of its steps fit. Memory has a step for each requested amount; CPU has only a
+//! few, since a search tree stores a number for each. If there are more amounts than steps, amounts
+//! between two steps count as the lower one, and a demand that seems to fit must be checked:
 //!
 //! ```text
-//!  asked for     .1  .2  .25   .5        .7  .8      1
+//!  requested     .1  .2  .25   .5        .7  .8      1
 //!  steps of CPU  |0------|1----|2--------|3----------|4
 //!  free .6       |===============|                          3 steps: .1, .25 and .5 fit
 //! ```
@@ -34,7 +34,7 @@ pub(in crate::replay) struct Steps {
 /// Enough of all resources.
 pub(in crate::replay) const NO_BOUND: Most = [MEMORY_STEPS; CPU_STEPS];
 
-/// What a demand needs, in steps.
+/// The steps of a demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::replay) struct Need {
     /// Its step of CPU.
@@ -44,11 +44,11 @@ pub(in crate::replay) struct Need {
 }
 
 impl Need {
-    /// More than fits on any machine.
+    /// A need that fits on no machine.
     pub(in crate::replay) const NOBODY: Self = Self { cpu: 0, memory: u16::MAX };
 }
 
-/// What fits in a free capacity, in steps.
+/// The steps that fit in a free capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Offer {
     /// Steps of CPU that fit.
@@ -91,7 +91,7 @@ impl Steps {
         }
     }
 
-    /// What every task of the workload needs.
+    /// The steps of every task of the workload.
     pub(in crate::replay) fn needs(&self, workload: &Workload) -> Column<Need> {
         if let (Column::Same(cpu), Column::Same(memory)) = (&workload.cpu, &workload.memory) {
             return Column::Same(self.need([*cpu, *memory]));
@@ -119,7 +119,7 @@ fn amounts(mut all: Vec<u64>) -> Vec<(u64, usize)> {
 }
 
 /// At most `most` of the amounts, including the least: those requested most often, and others in
-/// between so that every step is requested about equally often.
+/// between, so that the requests are spread about equally over the steps.
 fn thinned(amounts: &[(u64, usize)], most: usize) -> Vec<u64> {
     if amounts.len() <= most {
         return amounts.iter().map(|&(amount, _)| amount).collect();
@@ -128,7 +128,8 @@ fn thinned(amounts: &[(u64, usize)], most: usize) -> Vec<u64> {
     let mut is_step = vec![false; amounts.len()];
     is_step[0] = true;
     let mut steps = 1;
-    // Each amount that is requested this often is a step, as is one in each stretch of the rest.
+    // Each amount that is requested this often is a step. The other amounts have one step per
+    // stretch.
     let stretch = total.div_ceil(most);
     let mut since = 0;
     for (idx, &(_, count)) in amounts.iter().enumerate().skip(1) {
@@ -155,8 +156,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// With few amounts, exactly what fits; with many, at least that, and exactly for frequent
-        /// amounts.
+        /// With few amounts, the steps show exactly which demands fit. With many amounts, they show
+        /// at least these demands, and are exact for frequent amounts.
         #[test]
         fn what_fits_has_its_steps(
             demands in prop::collection::vec((0_u64..200, 0_u64..60), 1..300),

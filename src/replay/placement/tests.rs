@@ -1,4 +1,4 @@
-//! Tests every placement against the simplest search, over random starts and ends.
+//! Compares every placement with the simplest search, over random starts and ends.
 
 use proptest::prelude::*;
 
@@ -9,8 +9,8 @@ use crate::replay::cluster::Cluster;
 use crate::replay::state::Role;
 use crate::replay::workload::{Column, UNITS, Workload};
 
-/// The machine that `kind` chooses, by a check of all machines; for the work queue, in the order of
-/// `line`.
+/// The machine that `kind` chooses, found by checking all machines; for the work queue in the order
+/// of `line`.
 fn plainest(
     kind: Placement,
     state: &State<'_>,
@@ -72,7 +72,7 @@ proptest! {
         tasks in prop::collection::vec((0_u64..64, 0_u64..64, 0_u32..3, prop::bool::weighted(0.3)), 1..60),
         steps in prop::collection::vec(step(), 1..300),
     ) {
-        // Few different demands, or more than there are steps.
+        // Either few different demands, or more than there are steps.
         let of_parts = |part: u64| (part * parts / 16) * UNITS / parts;
         let mut workload = Workload::plain(tasks.len(), Column::Same(1));
         workload.cpu = Column::Each(tasks.iter().map(|task| of_parts(task.0)).collect());

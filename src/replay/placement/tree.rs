@@ -1,10 +1,10 @@
 //! The first place of a row with free capacity, found in one descent of a tree.
 //!
-//! In: what is free at each place, CPU and memory. Out: the lowest place from a given one on that
-//! has enough of both. Both are counted in [`Steps`]. A node stores for each step of CPU the most
-//! memory of any place below it with that much CPU, so it shows whether one of them has enough of
-//! both at once. A search costs the logarithm of the number of places; so does a change, times a
-//! few instructions for all steps of a node together.
+//! In: the free CPU and memory at each place. Out: the lowest place, from a given one on, that has
+//! enough of both. Both are counted in [`Steps`]. For each step of CPU, a node stores the most
+//! memory of any place below it with that much CPU. So it shows whether one of these places has
+//! enough of both. A search costs the logarithm of the number of places. A change costs the same,
+//! times a few instructions for all steps of a node together.
 //!
 //! ```text
 //!  place            0      1      2      3
@@ -44,7 +44,7 @@ impl Tree {
         self.offers.fill(Offer::default());
     }
 
-    /// Sets what is free at a place; `None` if there is no machine.
+    /// Sets the free capacity of a place; `None` if it has no machine.
     #[inline]
     pub(in crate::replay) fn set(&mut self, place: usize, steps: &Steps, free: Option<Room>) {
         let offer = free.map_or(Offer::default(), |room| steps.offer(room));
@@ -109,7 +109,7 @@ impl Tree {
         &self.nodes[1]
     }
 
-    /// Whether any place may have room for a demand; if not, none has.
+    /// Whether any place may have room for a demand; if false, no place has room.
     #[inline]
     pub(in crate::replay) fn may_hold(&self, need: Need) -> bool {
         self.is_in(1, need)
@@ -179,7 +179,8 @@ fn is_due_to(most: &Most, offer: Offer) -> bool {
     most[..usize::from(offer.cpu)].contains(&offer.memory)
 }
 
-/// Whether two differ anywhere: comparing all steps at once is quicker than stopping at the first.
+/// Whether two differ in any step. Comparing all steps is quicker than stopping at the first
+/// difference.
 #[inline]
 fn differs(one: &Most, other: &Most) -> bool {
     one.iter().zip(other).fold(0, |bits, (one, other)| bits | (one ^ other)) != 0

@@ -1,10 +1,10 @@
 //! Backfilling for any order: `sjf:backfill=easy`, `fair:backfill=conservative`.
 //!
-//! In: an order of waiting tasks. Out: the same order, with reservations. `backfill=easy` reserves
-//! for the first task that fits nowhere, as `easy` does; `backfill=conservative` reserves for every
-//! waiting task from its submission on, as `conservative` does. The order then decides which of
-//! several tasks submitted at once is booked first, and whose booking is moved first when room is
-//! freed.
+//! In: an order of waiting tasks. Out: the same order, with reservations. As `easy`,
+//! `backfill=easy` makes a reservation for the first task that fits nowhere. As `conservative`,
+//! `backfill=conservative` makes one for every waiting task, from its submission on. The order then
+//! decides which of several tasks submitted at the same time is booked first, and which booking is
+//! moved first when room is freed.
 //!
 //! An order without a [`Line`] is copied to a line before tasks are handed out, which takes time in
 //! proportion to the number of waiting tasks.
@@ -148,7 +148,7 @@ impl Order for Backfilled {
         let (mut tasks, mut seen) = (Vec::new(), FxHashSet::default());
         while let Some(task) = self.inner.peek(state) {
             self.inner.pop();
-            // A task that came back before its last entry was removed is listed twice.
+            // If a task waits again before its last entry was removed, it is listed twice.
             if seen.insert(task) {
                 tasks.push(task);
                 line.push_back(task, state.ask_of(task));

@@ -1,4 +1,4 @@
-//! Two rules about running tasks at once, as in `poisson+yarn`.
+//! Two rules about running tasks at the same time, as in `poisson+yarn`.
 //!
 //! In: two rules in the order of the notation. Out: one rule that combines both.
 //!
@@ -7,11 +7,11 @@
 //!  copies      those that go before waiting tasks: first, second ─► waiting tasks
 //!                                                    ─► the other copies: first, second
 //! ```
-//! - Both judge the same running attempts before any action. A restart wins over a copy: a task
-//!   that one rule has restarted gets no copy that the other wanted before. No attempt is restarted
-//!   twice.
+//! - Both judge the same running attempts before any action. A restart wins over a copy: if one
+//!   rule has restarted a task, a copy that the other rule requested before is not made. No attempt
+//!   is restarted twice.
 //! - Each rule keeps its own heartbeat; the longer one is a multiple of the shorter.
-//! - A waiting task goes only to machines that both allow.
+//! - A waiting task starts only on machines that both rules allow.
 
 use std::collections::BTreeSet;
 
@@ -177,7 +177,7 @@ mod tests {
 
     const SECOND: i64 = 1_000_000;
 
-    /// Performs the given actions at its heartbeat at 3 s.
+    /// A rule that performs the given actions at its heartbeat at 3 s.
     #[derive(Clone, Debug, Default)]
     struct Script {
         restarts: Vec<u32>,
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(at_3_s(3, &copies(&[0]), &copies(&[1])), "start t3 m3");
         assert_eq!(at_3_s(3, &copies(&[0]), &early(&[1])), "copy t2 m3");
         assert_eq!(at_3_s(3, &early(&[0]), &copies(&[1])), "copy t1 m3");
-        // The later copies are also made after an early rule that wants none.
+        // The later copies are also made after an early rule that requests none.
         assert_eq!(at_3_s(2, &early(&[]), &copies(&[1])), "copy t2 m3");
     }
 

@@ -1,10 +1,10 @@
 //! Orders by the requested time and processors of a task, never by its true running time.
 //!
-//! `r` is the time that the user requested, as `--estimates` says for `easy`: in seconds, at least
-//! 1, and the recorded running time if no request is known. `n` is the requested CPU, in the units
-//! of the lake (processors in a log), `s` the time of submission, s on the clock of the trace, at
-//! least 1, and `w` the time waited, s. Among equals the one submitted first comes first; a task
-//! that comes back after a failure or an eviction keeps its old place.
+//! `r` is the time that the user requested, as `--estimates` says for `easy`: in seconds and at
+//! least 1. If no request is known, it is the recorded running time. `n` is the requested CPU, in
+//! the units of the lake (processors in a log), `s` the time of submission, s on the clock of the
+//! trace, at least 1, and `w` the time waited, s. Among equals, the task submitted first comes
+//! first; a task that waits again after a failure or an eviction keeps its old place.
 //!
 //! | Order | First is the one with | Source |
 //! |---|---|---|
@@ -53,7 +53,7 @@ impl Request {
     }
 }
 
-/// A score; the task with the least goes first.
+/// A score; the task with the lowest score goes first.
 #[derive(Clone, Copy, Debug)]
 enum Score {
     /// A score that stays constant.
@@ -114,7 +114,7 @@ impl OrderPlan for Plan {
     fn build(&self, state: &State<'_>, _seed: u64) -> Box<dyn Order> {
         let passing = Passing { depth: self.depth, ..Passing::default() };
         let (line, score) = match self.score {
-            // If users react, submissions are not known in advance.
+            // If users react, the times of submission are not known in advance.
             Score::Fixed(score) if !state.is_closed() => (Line::ranked(ranks(state, score)), None),
             score => (Line::default(), Some(score)),
         };
@@ -149,7 +149,7 @@ struct ByRequest {
     line: Line,
     /// The score, if it changes or cannot be ranked in advance.
     score: Option<Score>,
-    /// The waiting tasks, if there is such a score.
+    /// The waiting tasks; only if `score` is set.
     waiting: BTreeSet<u32>,
     passing: Passing,
 }

@@ -15,7 +15,7 @@ pub(super) trait Score: fmt::Debug + Send {
     /// The score of a user who holds `in_use`; the lowest comes first.
     fn score(&self, user: usize, in_use: Held) -> f64;
 
-    /// The period after which the score changes by itself, µs.
+    /// The period after which the score changes without a start or an end, µs.
     fn period_us(&self) -> Option<i64> {
         None
     }
@@ -33,7 +33,7 @@ pub(super) struct ByUser<S> {
     active: Vec<u32>,
     /// Sums of demands; memory that is not checked may exceed 2^64.
     in_use: Vec<Held>,
-    /// When the score last changed by itself, µs.
+    /// When the score last changed after a period, µs.
     reordered_us: Option<i64>,
     /// The position in `active` of the next user, until something changes.
     turn: Option<usize>,

@@ -8,8 +8,8 @@
 //!  jumps    |=d=|                                        d ends before b begins
 //! ```
 //! Each task gets the earliest start that the plans of running tasks and the bookings before it
-//! allow. When an attempt ends earlier than planned, the bookings are checked in order, again and
-//! again, and moved to earlier times if that delays no other (compression), as in Mu'alem and
+//! allow. When an attempt ends earlier than planned, the bookings are checked repeatedly in order,
+//! and moved to earlier times if that delays no other booking (compression), as in Mu'alem and
 //! Feitelson (2001). While no task runs longer than estimated and no machine changes, no task
 //! starts later than booked.
 

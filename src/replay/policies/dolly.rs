@@ -3,8 +3,8 @@
 //! If a task straggles with a chance p, a job of n tasks needs
 //! `c = ceil(ln(1 - (1 - e)^(1/n)) / ln p)` attempts of each task so that the job straggles with a
 //! chance of at most e. The clones of a job are admitted if all clones stay below a share `budget`
-//! of the cluster and all attempts below a share `load`. A job gets all of its clones or none: clones
-//! that were admitted count from then on, whether they have started or not, until their task is over.
+//! of the cluster and all attempts below a share `load`. A job gets all of its clones or none.
+//! Admitted clones count from their admission until their task is over, even before they start.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl Plan {
     fn attempts(&self, task_count: u32) -> u32 {
         let chance = 1.0 - (1.0 - self.tolerated).powf(1.0 / f64::from(task_count));
         let needed = chance.ln() / self.straggle.ln();
-        // The logarithms of equal chances may differ in the last digit.
+        // The quotient of logarithms may be slightly too large by rounding.
         (needed - 1e-9).ceil().clamp(1.0, 100.0) as u32
     }
 }
@@ -82,19 +82,20 @@ impl SpeculationPlan for Plan {
 struct Dolly {
     plan: Plan,
     task_count: Vec<u32>,
-    /// Attempts per task of a job, after the decision.
+    /// Attempts per task, by job; `None` before the decision.
     attempts: Vec<Option<u32>>,
     /// Running tasks that should have clones.
     cloned: Vec<u32>,
     /// CPU of the admitted clones of all tasks that are not over.
     promised: u64,
-    /// The part of it of a task, by job.
+    /// The part of `promised` for one task, by job.
     clones: Vec<u64>,
-    /// CPU held by attempts that are not among these clones.
+    /// CPU held by attempts that are not admitted clones.
     held: u64,
 }
 
-/// How many of `running` attempts of a task are not clones that were admitted with `attempts` in all.
+/// The number of `running` attempts of a task that are not admitted clones; `attempts` is the
+/// admitted total.
 fn besides_clones(running: usize, attempts: u32) -> u64 {
     let clones = (attempts as usize - 1).min(running.saturating_sub(1));
     (running - clones) as u64
@@ -142,7 +143,7 @@ impl Speculation for Dolly {
 
     fn concluded(&mut self, state: &State<'_>, task: u32) {
         let job = state.workload.job.get(task) as usize;
-        // A task that is over before it arrives may be the first of its job.
+        // A task may be over before it arrives, and before the clones of its job are decided.
         if self.attempts[job].is_none() {
             self.task_count[job] -= 1;
         } else {

@@ -1,5 +1,5 @@
-//! Dominant resource fairness: the user whose largest share of any resource is the least goes next
-//! (Ghodsi and others, NSDI 2011).
+//! Dominant resource fairness (Ghodsi and others, NSDI 2011). A user's dominant share is the
+//! largest share of any resource; the user with the lowest dominant share is next.
 
 use std::sync::Arc;
 
@@ -45,8 +45,8 @@ impl OrderPlan for Plan {
     }
 }
 
-/// Shares refer to the capacity of all machines that the cluster ever has. Memory does not count if
-/// that of any machine is unknown, nor do GPUs if no machine records them.
+/// Shares refer to the capacity of all machines that the cluster has at any time. Memory does not
+/// count if the memory of any machine is unknown. GPUs do not count if no machine records them.
 #[derive(Debug)]
 struct Dominant {
     cpu: u128,

@@ -7,17 +7,16 @@
 //!  jumps    |=c=|                                 c ends by its estimate before b begins
 //! ```
 //! Lifka's rule (1995): the first task that does not fit gets a reservation for the earliest time
-//! at which, by the estimates, enough will be free on one machine; a later task may start if it
-//! goes to another machine, ends before then, or takes only what the first task leaves. The whole
+//! at which, by the estimates, one machine has enough room. A later task may start if it goes to
+//! another machine, ends before that time, or uses only what the first task leaves free. The whole
 //! line is searched, or with `depth=N` its first N + 1 tasks.
 //!
-//! With `predict=last2`, plans do not use the estimates but the mean of the user's last two runs
-//! that had ended when the task was submitted, at most its request, after Tsafrir, Etsion and
-//! Feitelson (2007). Each time an attempt outlives its plan, the plan is prolonged by the next of
-//! `steps_min`, and then by the last one again, up to the request: 1 minute, then 5, 15 and 30
-//! more, then 1, 2, 5, 10, 20, 50 and 100 hours. The paper was not available: the steps come from
-//! later descriptions.
-//! later descriptions.
+//! With `predict=last2`, plans use predictions instead of estimates, as in Tsafrir, Etsion and
+//! Feitelson (2007). A prediction is the mean of the user's last two runs that had ended when the
+//! task was submitted, at most its request. Each time an attempt runs longer than planned, the plan
+//! is prolonged by the next of `steps_min`, up to the request; the last step is repeated. The
+//! default steps are 1 minute, then 5, 15 and 30 more, then 1, 2, 5, 10, 20, 50 and 100 hours. The
+//! paper was not available: the steps come from later descriptions.
 
 use std::fmt;
 use std::str::FromStr;

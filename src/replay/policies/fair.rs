@@ -4,7 +4,7 @@
 //!  RUP' = max(0.5, b RUP + (1 - b) U),   b = 0.5^(interval / half-life),   EUP = RUP x factor
 //! ```
 //! U is the CPU that the user holds at the end of the interval. The user with the least held CPU x
-//! EUP is next, so two users with EUPs of 20 and 5 come to hold 1 : 4.
+//! EUP is next, so two users with EUPs of 20 and 5 will hold CPU in the ratio 1 : 4.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) const KIND: Kind = Kind {
     read: Read::Order(read),
 };
 
-/// The least real user priority, that of a user without a past.
+/// The least real user priority, which a user without past usage has.
 const PRIORITY_MIN: f64 = 0.5;
 
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ struct Priorities {
 #[expect(clippy::cast_precision_loss, reason = "capacities are far below 2^53 millionths")]
 impl Score for Priorities {
     fn score(&self, user: usize, in_use: Held) -> f64 {
-        // One millionth makes a difference between users who hold nothing yet.
+        // Plus one millionth, so that users who hold no CPU yet differ by their priority.
         (in_use[0] as f64 + 1.0) * self.real[user]
     }
 

@@ -42,7 +42,7 @@ impl OrderPlan for Plan {
     }
 }
 
-/// A line of which only the first task is used.
+/// A line in which only the first task is used.
 #[derive(Debug)]
 struct Line {
     waiting: VecDeque<u32>,

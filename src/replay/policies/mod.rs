@@ -44,7 +44,7 @@ pub(super) use self::watch::sleepless;
 
 /// The waiting tasks, in the order in which they should start.
 pub trait Order: Send {
-    /// A task arrives, or comes back after a failure: it goes behind its equals.
+    /// A task arrives, or waits again after a failure: it goes behind its equals.
     fn push(&mut self, state: &State<'_>, task: u32);
 
     /// A task was passed over, or lost its machine: it goes before its equals.
@@ -60,8 +60,8 @@ pub trait Order: Send {
     fn forget(&mut self, _task: u32) {}
 
     /// The waiting tasks, if they can be searched by requests. Every task that stops waiting must
-    /// then be [forgotten](Self::forget). Hidden, because the steps in which requests are counted
-    /// are the engine's own.
+    /// then be [forgotten](Self::forget). Hidden from the documentation, because the steps in which
+    /// requests are counted are internal to the engine.
     #[doc(hidden)]
     fn searched(&self) -> Option<&dyn Searched> {
         None
@@ -82,18 +82,18 @@ pub trait Order: Send {
     /// Called before waiting tasks are handed out: the first task may have changed.
     fn refresh(&mut self, _state: &State<'_>) {}
 
-    /// Whether tasks keep the order in which they arrived, whatever happens to them.
+    /// Whether tasks always keep the order in which they arrived.
     fn is_by_arrival(&self) -> bool {
         false
     }
 
-    /// How it continues when its first task fits nowhere.
+    /// How the order continues when its first task fits nowhere.
     fn passing(&self) -> Passing {
         Passing::default()
     }
 
-    /// The period between calls of [`reorder`](Self::reorder), µs, at least 1. A replay asks once,
-    /// at the start.
+    /// The period between calls of [`reorder`](Self::reorder), µs, at least 1. A replay reads it
+    /// once, at the start.
     fn period_us(&self) -> Option<i64> {
         None
     }
@@ -112,15 +112,15 @@ pub trait Order: Send {
 
 /// Waiting tasks in order, which can be searched by their requests.
 pub trait Searched {
-    /// The first task behind `after`, or of all, for which there may be room. `offers` returns for
-    /// a task the most memory that it and its equals may have, by step of CPU.
+    /// The first task behind `after` (or of all tasks) for which there may be room. `offers`
+    /// returns for a task the most memory that it and its equals may have, by step of CPU.
     fn seek(&self, after: Option<u32>, offers: &mut dyn FnMut(u32) -> Most) -> Option<u32>;
 
     /// Whether at most `depth` tasks wait before `task`.
     fn is_among_first(&self, task: u32, depth: usize) -> bool;
 }
 
-/// A copy or a probe that a [rule about running tasks](Speculation) wants on a machine.
+/// A copy or a probe that a [rule about running tasks](Speculation) requests on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wish {
     /// The task, by number in the workload; an attempt of it runs.
@@ -135,8 +135,8 @@ pub struct Wish {
 /// tasks and machines are numbers in the workload and the cluster.
 pub type Place<'p> = dyn FnMut(u32, &dyn Fn(u32) -> bool) -> Option<u32> + 'p;
 
-/// A rule about running tasks, built by a [`SpeculationPlan`]. Its calls name an attempt by its
-/// slot, the position in [`State::attempts`], and a task by its number in the workload.
+/// A rule about running tasks, built by a [`SpeculationPlan`]. Its methods identify an attempt by
+/// its slot, the position in [`State::attempts`], and a task by its number in the workload.
 ///
 /// ```
 /// use jobfate::prelude::*;
@@ -172,8 +172,8 @@ pub type Place<'p> = dyn FnMut(u32, &dyn Fn(u32) -> bool) -> Option<u32> + 'p;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Speculation: Send {
-    /// The period between calls of [`heartbeat`](Self::heartbeat), µs, at least 1. A replay asks
-    /// once, at the start.
+    /// The period between calls of [`heartbeat`](Self::heartbeat), µs, at least 1. A replay reads
+    /// it once, at the start.
     fn heartbeat_us(&self) -> Option<i64> {
         None
     }
@@ -183,11 +183,11 @@ pub trait Speculation: Send {
         true
     }
 
-    /// Judges the running attempts; adds the slots of those to be killed and started again to
-    /// `restarts`.
+    /// Judges the running attempts; adds to `restarts` the slots of attempts to kill and start
+    /// again.
     fn heartbeat(&mut self, _state: &State<'_>, _restarts: &mut Vec<u32>) {}
 
-    /// The most wanted copy or probe, on a machine that `place` has returned. Called again until it
+    /// The most urgent copy or probe, on a machine that `place` has returned. Called again until it
     /// returns `None`.
     fn next(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish>;
 
@@ -197,8 +197,7 @@ pub trait Speculation: Send {
         self.next(state, place)
     }
 
-    /// Whether some copies wait until the waiting tasks have been handed out although others go
-    /// before them.
+    /// Whether some copies are handed out after the waiting tasks, although others go before them.
     fn has_later_wishes(&self) -> bool {
         false
     }
@@ -231,16 +230,16 @@ pub trait Speculation: Send {
     /// The machine of the attempt in `slot` has left, and the scheduler has not noticed.
     fn lost(&mut self, _state: &State<'_>, _slot: u32) {}
 
-    /// A task is over, in any way.
+    /// A task is over, however it ended.
     fn concluded(&mut self, _state: &State<'_>, _task: u32) {}
 }
 
-/// How often a rule judges running tasks, and which.
+/// How often a rule judges running tasks, and which tasks it judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
     /// The time between two heartbeats, µs, as in [`Speculation::heartbeat_us`].
     pub period_us: i64,
-    /// Whether it judges groups of one task too.
+    /// Whether it also judges groups of one task.
     pub sees_lone_tasks: bool,
 }
 
@@ -256,7 +255,7 @@ pub trait OrderPlan: fmt::Debug + Send + Sync {
     fn uses_estimates(&self) -> bool {
         false
     }
-    /// Whether it books machines for every waiting task, which it does only by CPU and memory.
+    /// Whether it books machines for every waiting task; bookings count only CPU and memory.
     fn books_ahead(&self) -> bool {
         false
     }
@@ -268,7 +267,7 @@ pub trait OrderPlan: fmt::Debug + Send + Sync {
 
 /// A rule about running tasks with its parameters.
 pub trait SpeculationPlan: fmt::Debug + Send + Sync {
-    /// Builds the rule; `None` for one that never acts.
+    /// Builds the rule; `None` for a rule that never acts.
     fn build(&self, state: &State<'_>) -> Option<Box<dyn Speculation>>;
     /// The heartbeat of the rule that it builds.
     fn heartbeat(&self) -> Option<Heartbeat> {
@@ -287,7 +286,7 @@ pub struct Kind {
     pub name: &'static str,
     /// A description in one line.
     pub about: &'static str,
-    /// What the list of names in the help adds in parentheses; empty if the name is enough.
+    /// The text in parentheses after the name in the help's list; empty if the name is enough.
     word: &'static str,
     read: Read,
 }
@@ -362,7 +361,7 @@ pub const KINDS: &[Kind] = &[
 /// about running tasks are allowed.
 ///
 /// With two rules, as in `poisson+yarn`, the first judges first and its copies go before those of
-/// the second; a task that one of them restarts gets no copy that the other wanted before.
+/// the second; if one of them restarts a task, a copy that the other requested before is not made.
 ///
 /// The defaults are the order `fifo`, the placement `first-free` and the rule `none`; without
 /// `kill`, no task is condemned.
@@ -418,7 +417,8 @@ impl PolicyPlan {
     }
 
     /// The policy with a kill rule as in a sweep, with one parameter. A custom rule is called at
-    /// every event of a task, and kills the task if its result is not later.
+    /// every event of a task. It kills the task if it returns a time that is not later than the
+    /// event.
     ///
     /// # Errors
     /// The rule has no parameter, or several.
@@ -426,7 +426,7 @@ impl PolicyPlan {
         Ok(Self { kill: Some(kill::with_one_parameter(rule)?), ..self })
     }
 
-    /// The rules about running tasks as one; `None` if there is none.
+    /// The rules about running tasks, combined into one; `None` if there is none.
     pub(super) fn build_speculation(&self, state: &State<'_>) -> Option<Box<dyn Speculation>> {
         both::build(self, state)
     }

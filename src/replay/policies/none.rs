@@ -1,4 +1,4 @@
-//! Does nothing about running tasks: the lower bound of every comparison.
+//! Never acts on running tasks: the lower bound of every comparison.
 
 use std::sync::Arc;
 

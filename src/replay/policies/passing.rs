@@ -7,7 +7,7 @@ use crate::replay::estimates::Steps;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Depth {
-    /// None: all tasks behind the first wait as well.
+    /// None: if the first task waits, all tasks behind it wait.
     #[default]
     First,
     /// This many.
@@ -31,7 +31,7 @@ impl Depth {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Backfill {
-    /// None: they may delay it.
+    /// None: later tasks may delay it.
     #[default]
     None,
     /// The reservation of the first waiting task (EASY).
@@ -40,7 +40,7 @@ pub enum Backfill {
     Conservative,
 }
 
-/// What an order that plans ahead uses as the running time of a task.
+/// The running time of a task that an order uses to plan ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Predict {
@@ -48,7 +48,7 @@ pub enum Predict {
     #[default]
     Estimate,
     /// The mean of the user's last two runs that had ended when the task was submitted, prolonged
-    /// by steps when it proves too short.
+    /// by steps when it is too short.
     LastTwo(Steps),
 }
 
@@ -57,7 +57,8 @@ pub enum Predict {
 pub struct Passing {
     /// How many waiting tasks may be passed over.
     pub depth: Depth,
-    /// The tasks that get reservations; an order that reserves has a [`line`](super::Order::line).
+    /// The tasks that get reservations; an order with reservations has a
+    /// [`line`](super::Order::line).
     pub backfill: Backfill,
     /// The number of machines compared when tasks of lower priority are evicted to make room; 0 for
     /// no evictions.

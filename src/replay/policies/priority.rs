@@ -1,8 +1,10 @@
-//! The highest priority first; with `preempt=yes`, tasks of lower priority are evicted for it.
+//! The task with the highest priority first; with `preempt=yes`, tasks of lower priority are
+//! evicted for it.
 //!
-//! Of the `looks` next machines that can make room, the one that wastes the least time is chosen;
-//! there the lowest priority is evicted first, and among equals the attempt that began last.
-//! Evicted tasks wait before their equals. A task without a known priority ranks below all others.
+//! Among the `looks` next machines that can make room, the one that wastes the least time is
+//! chosen. There the lowest priority is evicted first, and among equals the attempt that began
+//! last. Evicted tasks wait before their equals. A task without a known priority ranks below all
+//! others.
 
 use std::sync::Arc;
 

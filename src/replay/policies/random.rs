@@ -39,7 +39,7 @@ impl OrderPlan for Plan {
 #[derive(Debug)]
 struct Lots {
     waiting: Vec<u32>,
-    /// The position that was drawn and not yet taken.
+    /// The position that was drawn but not yet used.
     chosen: Option<usize>,
     draws: Draws,
     draw_count: u64,

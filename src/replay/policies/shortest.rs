@@ -1,14 +1,15 @@
-//! The task with the least work first. It uses the true work, which no scheduler knows: a bound.
+//! The task with the least work first. It uses the true work, which no scheduler knows, so it
+//! serves as a bound.
 //!
 //! The work is that of the next attempt if it began now on a machine of speed 1, including slow
-//! starts and noise. A task that will be killed at an age runs until then at most:
+//! starts and noise. A task that will be killed at an age runs at most until that age:
 //!
 //! ```text
 //!  now  |---- work 30 ----|                    20 is the key of a task with work 30 that will be
 //!  now  |-- kill in 20 --|                     killed in 20, and nothing else ends it
 //! ```
-//! Killed tasks come closer to their end while they wait, so two orders are kept, by work and by
-//! time of the kill: the lesser of the two first entries is the least of all.
+//! While a task waits, its kill comes closer. So there are two orders, by work and by time of the
+//! kill; the smaller of the two first entries is the least of all.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -53,7 +54,7 @@ impl OrderPlan for Plan {
 struct Keys {
     /// Its work, µs, if it ends by its work.
     work_us: Option<i64>,
-    /// When it is killed, µs, if ever.
+    /// When it is killed, µs, if it is.
     kill_us: Option<i64>,
     /// Its place among equals.
     place: i64,
@@ -67,7 +68,8 @@ struct Shortest {
     by_kill: BTreeSet<(i64, i64, u32)>,
     /// The task that was returned last.
     named: Option<u32>,
-    /// The place of the next task behind its equals, and before them.
+    /// The place of the next task that goes behind its equals, and of the next that goes before
+    /// them.
     back: i64,
     front: i64,
 }

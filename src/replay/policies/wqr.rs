@@ -8,8 +8,9 @@
 //!                0            25            50
 //! ```
 //! All tasks get their first copy before any gets its second. Copies count while they run or are
-//! believed to run; `forward` copies in the order in which the tasks were handed out, `reverse` in
-//! the opposite order. At most `depth` tasks that fit nowhere are passed over at a time.
+//! believed to run; `forward` makes copies in the order in which the tasks were handed out,
+//! `reverse` in the opposite order. At most `depth` tasks that fit nowhere are passed over at a
+//! time.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -30,7 +31,7 @@ pub(super) const KIND: Kind = Kind {
     read: Read::Speculation(read),
 };
 
-/// Maximum number of copies beside the original.
+/// Maximum number of copies in addition to the original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Copies(u32);
 
@@ -168,7 +169,8 @@ impl Speculation for Replication {
         }
         let task = state.attempts.task[slot as usize];
         let others = || state.of_task(task).filter(|&other| other != slot);
-        // A probe does not continue its task, which waits again or is over.
+        // A probe does not continue its task: if only probes are left, the task waits again or is
+        // over.
         let goes_on = others().any(|other| state.attempts.role[other as usize] != Role::Probe);
         let copies = u32::try_from(others().count()).expect("fewer copies than machines");
         self.recount(task, copies.checked_sub(1).filter(|_| goes_on));

@@ -76,7 +76,8 @@ impl FromStr for PolicyPlan {
     }
 }
 
-/// Adds a rule about running tasks to a policy: one that differs from the first, and no third.
+/// Adds a rule about running tasks to a policy. A second rule must differ from the first; there is
+/// no third.
 fn add_rule(
     rules: &mut Vec<(&'static str, Arc<dyn SpeculationPlan>)>,
     name: &'static str,

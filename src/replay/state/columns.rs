@@ -49,7 +49,7 @@ impl Phase {
 pub enum Role {
     /// The task's regular attempt.
     Original,
-    /// Runs beside another attempt of the same task.
+    /// Runs in addition to another attempt of the same task.
     Copy,
     /// Measures a machine; its result is discarded.
     Probe,
@@ -76,7 +76,7 @@ pub struct Machines {
     pub cores: Vec<f64>,
     /// The number of running attempts, copies and probes included.
     pub running: Vec<u32>,
-    /// The slot of one of them; `u32::MAX` if there is none.
+    /// The slot of one of these attempts; `u32::MAX` if there is none.
     pub first: Vec<u32>,
 }
 
@@ -102,9 +102,10 @@ pub struct Attempts {
     /// The work left at `since_us`.
     pub(in crate::replay) left: Vec<f64>,
     pub(in crate::replay) since_us: Vec<i64>,
-    /// Work per µs since then, without the load of others.
+    /// Work per µs since `since_us`, without the load of other users.
     pub(in crate::replay) rate: Vec<f64>,
-    /// What has been drawn of that time; it belongs to another attempt if its start differs.
+    /// The drawn periods since `since_us`. If their start differs, they belong to another attempt
+    /// or an earlier time.
     pub(super) drawn: Vec<Cell<Drawn>>,
     pub(in crate::replay) generation: Vec<u32>,
     /// The GPUs it holds, one bit each.
@@ -125,11 +126,11 @@ pub struct Tasks {
     pub phase: Vec<Phase>,
     /// Attempts started so far, copies and probes included.
     pub started: Vec<u16>,
-    /// Those of them that belong to tries that have failed.
+    /// Attempts started in tries that have failed.
     pub started_before: Vec<u16>,
     /// Failed tries.
     pub failed: Vec<u16>,
-    /// Submits, schedules and ends so far, without those of copies.
+    /// Number of submits, schedules and ends so far, without those of copies.
     pub events: Vec<u16>,
     /// The slot of one of its running attempts; `u32::MAX` if there is none.
     pub first: Vec<u32>,

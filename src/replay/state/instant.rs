@@ -1,4 +1,4 @@
-//! What is known at an instant, and how it changes when attempts start and end.
+//! The state at an instant, and how it changes when attempts start and end.
 
 use std::cell::Cell;
 
@@ -36,10 +36,10 @@ pub struct State<'a> {
     pub waiting: u32,
     /// The number of machines with room for the least demand of the workload.
     pub roomy: u32,
-    /// How often machines have come, gone or changed.
+    /// How often machines have joined, left or changed.
     pub machine_changes: u64,
-    /// Machines that gained room since a rule about running tasks last had no wish that could be
-    /// granted; kept only with such a rule.
+    /// Machines that gained room since the last time that a rule about running tasks could start
+    /// nothing more. Kept only with such a rule.
     pub fresh: Vec<u32>,
     is_fresh: Vec<bool>,
     least: [u64; 2],
@@ -56,11 +56,11 @@ pub struct State<'a> {
     rerun: Draws,
 }
 
-/// An attempt has at least this share of its task's work, whatever the noise.
+/// An attempt has at least this share of its task's work, with any noise.
 const NOISE_FACTOR_MIN: f64 = 0.1;
 
 impl<'a> State<'a> {
-    /// The state before anything happens.
+    /// The state before the first event.
     pub(in crate::replay) fn new(workload: &'a Workload, cluster: &'a Cluster, seed: u64) -> Self {
         let count = cluster.machine_count();
         let task_count = workload.task_count;
@@ -125,18 +125,18 @@ impl<'a> State<'a> {
         moved_us.unwrap_or_else(|| self.workload.arrival_us.get(task))
     }
 
-    /// Whether tasks may arrive at other times than the workload says.
+    /// Whether tasks may arrive at other times than in the workload.
     pub fn is_closed(&self) -> bool {
         !self.arrival_us.is_empty()
     }
 
-    /// What a task asks for, in steps.
+    /// The request of a task, in steps.
     #[inline]
     pub(in crate::replay) fn need(&self, task: u32) -> Need {
         self.needs.get(task)
     }
 
-    /// The least CPU and memory that any task of the workload asks for.
+    /// The least CPU and memory that any task of the workload requests.
     #[inline]
     pub fn least_demand(&self) -> [u64; 2] {
         self.least
@@ -148,7 +148,7 @@ impl<'a> State<'a> {
         self.fits(machine, self.least)
     }
 
-    /// Sets what is free on a machine and whether it is there.
+    /// Sets the free capacity of a machine, and whether it is present.
     #[inline]
     pub(in crate::replay) fn set_free(&mut self, machine: u32, free: Room, is_present: bool) {
         let had_room = self.has_room(machine);
@@ -165,7 +165,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Clears the marks: no wish is left for these machines.
+    /// Clears the marks: a rule can start nothing more on these machines.
     pub(in crate::replay) fn forget_fresh(&mut self) {
         for machine in self.fresh.drain(..) {
             self.is_fresh[machine as usize] = false;
@@ -184,7 +184,7 @@ impl<'a> State<'a> {
             && self.machines.free[machine as usize].holds(demand)
     }
 
-    /// Whether a machine has the GPUs free that a task asks for; true if no machine records GPUs.
+    /// Whether a machine has enough free GPUs for a task; true if no machine records GPUs.
     #[inline]
     pub fn holds_gpus(&self, machine: u32, task: u32) -> bool {
         let ask = self.workload.gpus.get(task);
@@ -203,7 +203,7 @@ impl<'a> State<'a> {
         self.attempts.gpus[slot as usize] = picked;
     }
 
-    /// Gives back the GPUs of an attempt that leaves its machine.
+    /// Frees the GPUs of an attempt that leaves its machine.
     fn give_back_gpus(&mut self, slot: u32, machine: usize, task: u32) {
         let picked = std::mem::take(&mut self.attempts.gpus[slot as usize]);
         if picked != 0 {
@@ -226,7 +226,8 @@ impl<'a> State<'a> {
         (0..).zip(&self.attempts.task).filter(|(_, task)| **task != NONE).map(|(slot, _)| slot)
     }
 
-    /// Whether a task of `job`, which has tasks that keep apart, is on the machine.
+    /// Whether a task of `job` is on the machine. The job must have tasks that must not share a
+    /// machine.
     #[inline]
     pub fn has_sibling(&self, machine: u32, job: u32) -> bool {
         debug_assert!(
@@ -236,7 +237,7 @@ impl<'a> State<'a> {
         self.siblings.counts.contains_key(&(job, machine))
     }
 
-    /// Whether all tasks ask for the same.
+    /// Whether all tasks request the same.
     pub fn is_uniform(&self) -> bool {
         let Workload { cpu, memory, gpus, .. } = self.workload;
         let is_same = matches!((cpu, memory), (Column::Same(_), Column::Same(_)));
@@ -248,7 +249,7 @@ impl<'a> State<'a> {
         self.of_task(task).any(|slot| self.attempts.machine[slot as usize] == machine)
     }
 
-    /// The reported progress of an attempt; none during its start-up, or for work without end.
+    /// The reported progress of an attempt; none during its start-up, or if its work is endless.
     #[expect(clippy::cast_precision_loss, reason = "work is far below 2^53 µs")]
     pub fn progress(&self, slot: u32) -> Progress {
         let idx = slot as usize;
@@ -283,7 +284,7 @@ impl<'a> State<'a> {
         }
         let machine = self.attempts.machine[idx];
         let (since_us, rate) = (self.attempts.since_us[idx], self.attempts.rate[idx]);
-        // Without load of others there is nothing to store.
+        // Without a load of other users, there is nothing to store.
         let cell = self.cluster.utilisation.is_some().then(|| &self.attempts.drawn[idx]);
         let known = cell.map(Cell::get).filter(|drawn| drawn.from_us == since_us);
         let mut drawn = known.unwrap_or(Drawn::from(since_us));
@@ -294,7 +295,7 @@ impl<'a> State<'a> {
         (self.attempts.left[idx] - done).max(0.0)
     }
 
-    /// What a waiting task asks for, for the [line](crate::replay::line::Line) of an order.
+    /// The request of a waiting task, for the [line](crate::replay::line::Line) of an order.
     pub fn ask_of(&self, task: u32) -> Ask {
         let failed = self.tasks.failed[task as usize];
         let estimate_us = match &self.last_two {

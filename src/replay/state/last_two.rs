@@ -8,9 +8,9 @@
 //!  ended by then   |== 40 s ==|  |=== 60 s ===|   submitted: 50 s
 //!                     |======= still runs =======|             counts once it has ended
 //! ```
-//! With one such run, the prediction is that run; with none, the requested time; if that is unknown
-//! too, the mean of the last two runs of any user; without any run, one hour (Tsafrir, Etsion,
-//! Feitelson 2007, who have a request for every job).
+//! With only one such run, the prediction is that run. With none, it is the requested time; if that
+//! is also unknown, the mean of the last two runs of all users; and without any run, one hour. (In
+//! Tsafrir, Etsion and Feitelson 2007, every job has a request.)
 
 use crate::replay::workload::Workload;
 

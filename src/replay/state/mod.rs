@@ -2,7 +2,7 @@
 //!
 //! In: the engine's starts and ends. Out: machines with their free capacity, running attempts, and
 //! tasks with their phases. Everything is an array indexed by machine, task or slot; all links are
-//! numbers. Policies only read; the engine alone writes.
+//! numbers. Policies only read it; only the engine writes it.
 
 mod columns;
 mod instant;

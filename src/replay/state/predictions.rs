@@ -1,9 +1,9 @@
-//! Predictions of running times, and what ends teach about them.
+//! Predictions of running times, updated when attempts end.
 
 use super::instant::State;
 use super::last_two::Runs;
 
-/// The prediction before any end if nothing was requested, µs.
+/// The prediction if no time was requested and no attempt has ended yet, µs.
 const UNKNOWN_US: i64 = 3_600_000_000;
 
 impl State<'_> {

@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 
 use crate::replay::workload::Workload;
 
-/// The number of tasks of a job on a machine, for jobs with tasks that keep apart.
+/// The number of tasks of a job on a machine, for jobs with tasks that must not share a machine.
 #[derive(Debug, Default)]
 pub(super) struct Siblings {
-    /// By job; empty if no task keeps apart.
+    /// By job; empty if all tasks may share a machine.
     pub(super) keeps_apart: Vec<bool>,
     /// By job and machine.
     pub(super) counts: FxHashMap<(u32, u32), u32>,

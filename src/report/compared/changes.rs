@@ -1,5 +1,5 @@
-//! The changes of tables: which one of a table matters most, in words, and the table of all for
-//! stdout.
+//! The changes of tables: the most important change of one table in words, and all changes as a
+//! table for stdout.
 
 use arrow::record_batch::RecordBatch;
 
@@ -9,16 +9,16 @@ use crate::report::text::{figure_text, instant, percent};
 use crate::results::frame::Frame;
 use crate::results::{CellChange, ResultChange, Side, TableChange, growth};
 
-/// Who reads a change: a page has headings and units of time, a table on stdout has the names of
-/// columns and seconds, as files do.
+/// The reader of a change. A page has headings, and times in suitable units. A table on stdout has
+/// names of columns, and seconds, like the files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reader {
     OfPage,
     OfTable,
 }
 
-/// The change of a table that matters most, in words; the units, if they differ. `growth` is that of
-/// the number of jobs.
+/// The most important change of a table in words. If the units differ, the units instead. `growth`
+/// is the relative change of the number of jobs.
 pub(super) fn largest(table: &TableChange, growth: f64, reader: Reader) -> String {
     if let Some((first, second)) = &table.units {
         let columns = table.other_unit.join(", ");
@@ -55,8 +55,8 @@ pub(super) fn largest(table: &TableChange, growth: f64, reader: Reader) -> Strin
         Reader::OfPage => heading(&cell.column),
         Reader::OfTable => cell.column.clone(),
     };
-    // The unit of a priority follows from the settings of its index: only the change is the same in
-    // every unit.
+    // The unit of a priority follows from the settings of its index, so only the relative change is
+    // the same in every unit.
     let is_priority = PRIORITIES.iter().any(|end| cell.column.ends_with(end));
     match how_much(cell).filter(|_| is_priority && reader == Reader::OfPage) {
         Some(by) => format!("{column}{of}: {by}"),
@@ -64,10 +64,10 @@ pub(super) fn largest(table: &TableChange, growth: f64, reader: Reader) -> Strin
     }
 }
 
-/// How columns of priorities end.
+/// How the names of columns of priorities end.
 const PRIORITIES: [&str; 2] = ["_eup", "_rup"];
 
-/// A value that names a row, with an instant or a length of time in words.
+/// A value that names a row. Instants and lengths of time are in words.
 fn in_words(column: &str, text: &str) -> String {
     match number_in(text) {
         Some(_) if column == "sequence" => match text {
@@ -98,8 +98,8 @@ pub(super) fn is_lasting(cell: &CellChange) -> bool {
         || is_statistic(&cell.column) && cell.row_unit.as_deref() == Some("s")
 }
 
-/// The unit in which both values are shown, and how many of that of the row make one; `None` if they
-/// are not in the unit of the row.
+/// The unit in which both values are shown, and how many units of the row make one of it. `None` if
+/// the values are not in the unit of the row.
 pub(super) fn shown_in(cell: &CellChange) -> Option<(String, f64)> {
     let has_unit = is_statistic(&cell.column) || is_use_by_unit(&cell.column);
     let unit = cell.row_unit.as_deref().filter(|_| has_unit)?;
@@ -107,14 +107,15 @@ pub(super) fn shown_in(cell: &CellChange) -> Option<(String, f64)> {
     Some(unit_of_use(unit, numbers[0].max(numbers[1])))
 }
 
-/// How much a number changed: a share in points, a number that about doubled as a factor, the rest
-/// in percent. `None` if a value is not a number, or if the first value is 0 (shares excepted).
+/// How much a number changed: a share in points, a number that about doubled or more as a factor,
+/// other numbers in percent. `None` if a value is not a number, or if the first value is 0 (except
+/// for shares).
 pub(super) fn how_much(cell: &CellChange) -> Option<String> {
     let (change, relative) = (cell.change?, cell.relative);
     if cell.is_share() {
         return Some(format!("{:+.2} points", change * 100.0));
     }
-    // The percentage of a difference says nothing: from -820 s to 0.65 s.
+    // A difference as a percentage has no meaning, for example from -820 s to 0.65 s.
     let is_difference = cell.column.ends_with("_change") || cell.column.starts_with("difference");
     let relative = relative.filter(|_| !is_difference)?;
     let is_positive = number_in(&cell.first).is_some_and(|first| 0.0 < first);
@@ -125,8 +126,8 @@ pub(super) fn how_much(cell: &CellChange) -> Option<String> {
     })
 }
 
-/// A row per table, per result that only one side has, per table that is not compared, and per
-/// result without tables.
+/// One row for each table, for each result that only one side has, for each table that is not
+/// compared, and for each result without tables.
 pub fn comparison_table(changes: &[ResultChange]) -> RecordBatch {
     let (mut results, mut files, mut counts, mut most) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! What can be compared: results that both sides answer, and outcomes that both record.
+//! What can be compared: results that both sides answer, and outcomes that both sides record.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::names::Names;
 use crate::report::findings::NoAnswer;
 use crate::results::{ResultChange, Side, TableChange};
 
-/// The side without an answer of a result that both have; `None` if it is compared.
+/// The reason why a result that both sides have is not answered by both; `None` if it is compared.
 pub(super) fn unanswered_of<'a>(
     change: &ResultChange,
     unanswered: &'a [NoAnswer],
@@ -15,7 +15,7 @@ pub(super) fn unanswered_of<'a>(
     own.filter(|_| change.side == Side::Both)
 }
 
-/// Why a result is not compared; a reason is given once.
+/// Why a result is not compared. Each reason is given only once on a page.
 pub(super) fn why_not<'a>(own: &'a NoAnswer, names: &Names<'_>, said: &mut Vec<&'a str>) -> String {
     let (who, why) = match own.why.each_ref().map(Option::as_deref) {
         [Some(_), Some(_)] => return "not compared: neither has an answer".to_owned(),
@@ -27,7 +27,8 @@ pub(super) fn why_not<'a>(own: &'a NoAnswer, names: &Names<'_>, said: &mut Vec<&
     format!("not compared: {who} has no answer{more}")
 }
 
-/// A change without the rows of single outcomes: a side does not record how its jobs ended.
+/// A change without the rows of single outcomes, for sides of which one does not record how its
+/// jobs ended.
 pub(super) fn of_all_outcomes(change: &ResultChange) -> ResultChange {
     let mut kept = change.clone();
     for table in &mut kept.tables {
@@ -50,7 +51,8 @@ pub(super) fn of_all_outcomes(change: &ResultChange) -> ResultChange {
     kept
 }
 
-/// The tables with a change. The curves of a table change with it.
+/// The tables with a change. Tables of curves are left out unless only curves changed: they change
+/// together with their table.
 pub(super) fn changed(change: &ResultChange) -> Vec<&TableChange> {
     let all = || change.tables.iter().filter(|table| !table.is_same());
     let are_curves = |table: &&TableChange| table.file.ends_with("-curves.csv");
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
     use crate::results::CellChange;
 
-    /// A table of outcomes, in which these rows changed.
+    /// A table of outcomes in which these rows changed.
     fn of_outcomes(file: &str, rows: &[&str]) -> TableChange {
         let cell = |outcome: &&str| CellChange {
             row_unit: None,
@@ -110,7 +112,7 @@ mod tests {
         assert_eq!(kept.tables.len(), 1);
         assert_eq!((kept.tables[0].changed_rows, &*kept.tables[0].cells[0].key[0]), (1, "all"));
         assert_eq!(kept.not_compared[0].0, "ends.csv");
-        // What differs is not called the same.
+        // A table that differs is not listed as the same.
         assert_eq!(unchanged(&[change], &[]), "");
     }
 

@@ -1,8 +1,8 @@
-//! Charts with a line for each of two sets of results: how long jobs last, how long tasks wait, and how
-//! much CPU is requested over time.
+//! Charts with a line for each of two sets of results: how long jobs last, how long tasks wait, and
+//! how much CPU is requested over time.
 //!
-//! In: the stored curves and intervals of both. Out: charts as HTML; those that one side lacks, or whose
-//! sides have different units, are left out.
+//! In: the stored curves and intervals of both sides. Out: charts as HTML. A chart is left out if
+//! one side lacks its data, or if the two sides have different units.
 
 use super::names::Names;
 use crate::answers::load::{self, LoadAnswer};
@@ -11,10 +11,11 @@ use crate::digits::{lasting, three_digits};
 use crate::report::series::html;
 use crate::results::Stored;
 
-/// Points of a cumulative share: values in order, and the share of all that is at or below each.
+/// Points of a cumulative share: values in order, each with the share of all values at or below it.
 type Curve = Vec<(f64, f64)>;
 
-/// A study with a curve, and its words: title, what the values are, and of what.
+/// A study with a curve, and the words for it: the title, the quantity of the values, and the
+/// counted things.
 struct Drawn {
     name: &'static str,
     title: &'static str,
@@ -37,7 +38,7 @@ const CURVES: [Drawn; 2] = [
     },
 ];
 
-/// The charts of both; empty if nothing can be drawn.
+/// The charts of both sides; empty if nothing can be drawn.
 pub(super) fn charts(results: [&[Stored]; 2], names: &Names<'_>) -> String {
     let curves = CURVES.iter().filter_map(|drawn| {
         let [first, second] = results.map(|side| curve(drawn, side));
@@ -58,8 +59,8 @@ fn file_of<'a>(
     Some((result, reader))
 }
 
-/// The rows of a file as numbers of these columns, without rows in which one is not a number. Only
-/// those of all outcomes and of all groups, if it has any.
+/// The rows of a file as numbers of these columns. Rows with a cell that is not a number are left
+/// out. If the file has rows of all outcomes or of all groups, only these are taken.
 fn numbers<const N: usize>(
     reader: &mut csv::Reader<std::fs::File>,
     columns: [&str; N],
@@ -84,7 +85,7 @@ fn numbers<const N: usize>(
     Some(rows.collect())
 }
 
-/// The stored curve of one side; `None` if it has none.
+/// The stored curve of one side; `None` if that side has no curve.
 fn curve(drawn: &Drawn, side: &[Stored]) -> Option<Curve> {
     let (_, mut reader) = file_of(side, drawn.name, &format!("{}-curves.csv", drawn.name))?;
     let rows = numbers(&mut reader, ["value", "share_at_or_below"])?;
@@ -105,7 +106,7 @@ fn furthest(curves: [&Curve; 2]) -> (f64, [f64; 2]) {
     all.max_by(|one, other| apart(one).total_cmp(&apart(other))).unwrap_or((0.0, [0.0; 2]))
 }
 
-/// Two lines.
+/// A chart with two lines.
 fn lines(
     [title, caption, x_axis, y_axis]: [String; 4],
     x_scale: Scale,
@@ -132,7 +133,7 @@ fn lines(
     })
 }
 
-/// Two curves, and where they are furthest apart.
+/// Two curves, and the value at which they are furthest apart.
 fn shares(drawn: &Drawn, curves: [Curve; 2], names: &Names<'_>) -> Chart {
     let (value, both) = furthest(curves.each_ref());
     let [first, second] = both.map(|share| three_digits(share * 100.0));
@@ -157,7 +158,7 @@ fn shares(drawn: &Drawn, curves: [Curve; 2], names: &Names<'_>) -> Chart {
     )
 }
 
-/// The CPU that running attempts requested, over the days since the start of each.
+/// The CPU that running attempts requested, over the days since the start of each side.
 fn over_time(results: [&[Stored]; 2], names: &Names<'_>) -> Option<Chart> {
     const DAY_S: f64 = 86_400.0;
     let of = |side: &[Stored]| {
@@ -222,8 +223,8 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: no value is further apart than the one that is said, and the shares there are those
-        /// of the values.
+        /// Promise: at no value are the curves further apart than at the reported one, and the
+        /// shares there are those of the values.
         #[test]
         fn curves_are_furthest_apart_where_it_is_said(
             one in prop::collection::vec(0_u8..20, 1..30),

@@ -17,14 +17,14 @@ use crate::studies::meter::CpuDefinition;
 enum Kind {
     Count,
     Share,
-    /// In the unit of its row: a length of time, or CPU time.
+    /// An amount in the unit of its row: a length of time, or CPU time.
     Amount,
 }
 
 /// A figure: the sum of a column over the rows with one of these outcomes.
 struct Figure {
     said: &'static str,
-    /// The table, and the column that its rows begin with.
+    /// The table, and the name of its first column.
     table: (&'static str, &'static str),
     /// The outcomes; empty for all rows.
     outcomes: &'static [&'static str],
@@ -38,7 +38,7 @@ const WAITS: (&str, &str) = ("waiting.csv", "outcome");
 const LENGTHS: (&str, &str) = ("job-durations.csv", "outcome");
 const USERS: (&str, &str) = ("fairness.csv", "user");
 
-/// Whether a figure is about how jobs ended, which one side may not record.
+/// Whether a figure is about how jobs ended: a side may not record that.
 fn is_of_outcome(figure: &Figure) -> bool {
     !matches!(figure.outcomes, [] | ["all"])
 }
@@ -55,7 +55,7 @@ const fn figure(
 
 const LOST: [&str; 5] = ["failed", "killed", "evicted", "lost", "other"];
 
-/// All but those with a figure of their own.
+/// All outcomes without a separate figure.
 const OTHERS: [&str; 5] = ["evicted", "lost", "pending", "unknown", "other"];
 
 const FIGURES: [Figure; 15] = [
@@ -76,17 +76,17 @@ const FIGURES: [Figure; 15] = [
     figure("heaviest user, of all CPU time", USERS, &[], "share", Kind::Share),
 ];
 
-/// Settings that two values must have in common: classes of outcomes, what counts as CPU time, and
-/// whose usage it is.
+/// Settings that must be equal on both sides: classes of outcomes, the definition of CPU time, and
+/// the key by which usage is grouped.
 const CHOICES: [&str; 3] = ["classes", "cpu", "by"];
 
 /// A value of a figure.
 struct Value {
     number: f64,
     unit: String,
-    /// Whether it may be larger: some of what it is about had not ended.
+    /// Whether this is a lower bound, because some of the jobs or tasks had not ended.
     is_bound: bool,
-    /// The settings of `CHOICES`.
+    /// The values of the settings in `CHOICES`.
     choices: [Option<serde_json::Value>; 3],
 }
 
@@ -114,7 +114,7 @@ fn value(figure: &Figure, results: &[Stored]) -> Option<Value> {
     let numbers = numbers?;
     let bounds = place("at_least").map_or("", |idx| first[idx].as_str());
     Some(Value {
-        // The heaviest user is the first.
+        // The heaviest user is in the first row.
         number: if figure.table == USERS { numbers[0] } else { numbers.iter().sum() },
         unit,
         is_bound: bounds.split(',').any(|name| name == figure.column),
@@ -122,7 +122,7 @@ fn value(figure: &Figure, results: &[Stored]) -> Option<Value> {
     })
 }
 
-/// A value as a cell; `top` is the larger one of both sides.
+/// A value as a cell; `top` is the larger value of both sides.
 fn cell(kind: Kind, value: &Value, top: f64) -> Cell {
     let Value { number, unit, is_bound, .. } = value;
     let own = match kind {
@@ -137,7 +137,7 @@ fn cell(kind: Kind, value: &Value, top: f64) -> Cell {
     if *is_bound { own.at_least() } else { own }
 }
 
-/// How much a figure changed: a share in points, others in percent of the first.
+/// How much a figure changed: a share in points, other figures in percent of the first value.
 fn change(kind: Kind, first: f64, second: f64) -> String {
     match kind {
         _ if first.to_bits() == second.to_bits() => "same".to_owned(),
@@ -147,7 +147,7 @@ fn change(kind: Kind, first: f64, second: f64) -> String {
     }
 }
 
-/// A figure of both.
+/// A figure that both sides have.
 struct Both {
     said: String,
     kind: Kind,
@@ -155,12 +155,12 @@ struct Both {
 }
 
 impl Both {
-    /// Whether it may be larger on a side, so that no change is known.
+    /// Whether the figure is a lower bound on one side, so that its change is unknown.
     fn is_bound(&self) -> bool {
         self.values.iter().any(|value| value.is_bound)
     }
 
-    /// How much it changed, in words; empty if that is not known.
+    /// How much the figure changed, in words; empty if that is unknown.
     fn change(&self) -> String {
         let [first, second] = &self.values;
         if self.is_bound() { String::new() } else { change(self.kind, first.number, second.number) }
@@ -172,9 +172,10 @@ impl Both {
         [first, second].map(|value| cell(self.kind, value, top))
     }
 
-    /// How far it moved, as a multiple of the smallest change that is reported: a percentage point of
-    /// a share, a tenth of a length of time, any change from 0. Counts and sums depend on the size
-    /// of the log: 0 for them, and where no change is known.
+    /// How far the figure moved, as a multiple of the smallest change that is reported: a
+    /// percentage point of a share, a tenth of a length of time, any change of a time from 0.
+    /// Counts and sums depend on the size of the log, so they give 0. Figures with an unknown
+    /// change also give 0.
     fn moved(&self) -> f64 {
         let [first, second] = self.values.each_ref().map(|value| value.number);
         let is_time = self.values[0].unit == "s";
@@ -188,11 +189,11 @@ impl Both {
     }
 }
 
-/// Changes from which on a figure has moved.
+/// The smallest changes at which a figure counts as moved: of a share, and of a length of time.
 const A_POINT: f64 = 0.01;
 const A_TENTH: f64 = 0.1;
 
-/// The figures of both. `has_outcomes` says whether both record how jobs ended.
+/// The figures of both sides. `has_outcomes` says whether both sides record how jobs ended.
 fn figures(sides: [&[Stored]; 2], has_outcomes: bool) -> Vec<Both> {
     let of = |figure: &Figure| {
         let [first, second] = sides.map(|results| value(figure, results));
@@ -208,7 +209,7 @@ fn figures(sides: [&[Stored]; 2], has_outcomes: bool) -> Vec<Both> {
     FIGURES.iter().filter_map(of).collect()
 }
 
-/// The table; empty if the two have no figure in common.
+/// The table; empty if the two sides have no figure in common.
 pub(super) fn table(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'_>) -> String {
     let row = |both: &Both| {
         let [first, second] = both.cells();
@@ -222,10 +223,10 @@ pub(super) fn table(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'_>
     names.table("Key figures", &header, &rows)
 }
 
-/// How many jobs the second has of the first, and which figures moved, in sentences; empty if the two
-/// have no figure in common.
+/// Sentences about how many times as many jobs the second side has, and about the figures that
+/// moved. Empty if the two sides have no figure in common.
 pub(super) fn verdict(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'_>) -> String {
-    /// More are in the table.
+    /// The largest number of named figures; further ones are only in the table.
     const NAMED_MAX: usize = 4;
     let all = figures(sides, has_outcomes);
     if all.is_empty() {
@@ -264,10 +265,10 @@ pub(super) fn verdict(sides: [&[Stored]; 2], has_outcomes: bool, names: &Names<'
     format!("<p class=\"answer\">{said}{moved}</p>\n")
 }
 
-/// That the two are of the same time, so that a job may be in both, as HTML; empty if they are not, or
-/// if they hold the same rows.
+/// A notice, as HTML, that the two sides cover the same time, so that a job may be in both. Empty
+/// if they do not, or if they hold the same rows.
 pub(super) fn same_time(sides: [&[Stored]; 2]) -> String {
-    /// Of the shorter one.
+    /// The smallest part of the shorter time span that the two must share.
     const MOST: f64 = 0.9;
     let inputs = sides.map(|results| {
         let all = results.iter().flat_map(|result| &result.whole.inputs);
@@ -281,7 +282,7 @@ pub(super) fn same_time(sides: [&[Stored]; 2]) -> String {
     let common_s = one[1].min(other[1]) - one[0].max(other[0]);
     let shorter_s = (one[1] - one[0]).min(other[1] - other[0]);
     let is_same = first.rows == second.rows && one == other;
-    // Clocks that begin with the trace are not the same.
+    // Clocks that begin with the trace cannot be compared.
     if is_same || !is_date(one[0]) || shorter_s <= 0.0 || common_s < MOST * shorter_s {
         return String::new();
     }
@@ -346,14 +347,15 @@ mod tests {
             "+10.00 points",
             "data-unit=\"NCU-s\">4 NCU-h</td>",
             ">75.00 %</td>",
-            // The mean may be larger, so no change is given.
+            // The mean is a lower bound, so no change is given.
             "<td data-value=\"60\">≥&nbsp;60 s</td><td data-value=\"60\">≥&nbsp;60 s</td><td></td>",
             ">2 h</td>",
             ">90.00 %</td>",
         ] {
             assert!(html.contains(row), "{row}: {html}");
         }
-        // No CPU time in different units, and no outcome where one side has none.
+        // CPU time in different units is not compared, and no outcome is compared if one side lacks
+        // outcomes.
         assert!(!table([&one, &other], true, &names).contains("NCU"));
         let html = table([&one, &two], false, &names);
         assert!(!html.contains("failed") && !html.contains("did not finish"), "{html}");
@@ -437,7 +439,7 @@ mod tests {
         let gpus = of("0.4", CpuDefinition::GPU_UNIT);
         let html = table([&gpus, &gpus], true, &NAMES);
         assert!(html.contains("GPU time of jobs that did not finish"), "{html}");
-        // Less than an hour stays in seconds.
+        // Amounts of less than an hour are shown in seconds.
         let small = |cpu: &str| {
             stored(&[("account.csv", &format!("outcome;cpu;unit\nfinished;{cpu};core-s"))])
         };

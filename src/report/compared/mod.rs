@@ -1,7 +1,7 @@
 //! The page of a comparison.
 //!
-//! In: the changes between two folders of results. Out: a page with the answers of both, each change
-//! of a table, and what differs in settings and data.
+//! In: the changes between two folders of results. Out: a page with the answers of both folders,
+//! each change of a table, and the differences in settings and data.
 
 mod changes;
 mod comparable;

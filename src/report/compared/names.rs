@@ -1,11 +1,11 @@
-//! What the page of a comparison calls the two sides.
+//! The names of the two sides on the page of a comparison.
 
 use std::path::Path;
 
 use crate::report::headings::heading;
 use crate::report::html::{self, Cell};
 
-/// What the page calls the two sides: the names of their folders, or first and second if these are
+/// The names of the two sides: those of their folders, or `first` and `second` if these names are
 /// long or the same.
 pub(super) struct Names<'a> {
     pub(super) first: &'a str,
@@ -13,7 +13,7 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Longer names are not repeated, letters.
+    /// Longer names are not repeated on the page, letters.
     const LETTERS_MAX: usize = 24;
 
     pub(super) fn of(folders: [&'a str; 2]) -> Self {
@@ -27,7 +27,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// A table in which the names of the sides stay as they are: others may be columns of files.
+    /// A table in which the names of the two sides stay as they are. Other headings may be columns
+    /// of files.
     pub(super) fn table(&self, caption: &str, header: &[String], rows: &[Vec<Cell>]) -> String {
         let is_of_side = |name: &str| {
             let side = name.strip_prefix(ONLY_IN).unwrap_or(name);
@@ -38,5 +39,5 @@ impl<'a> Names<'a> {
     }
 }
 
-/// How the heading of a column of rows of one side begins.
+/// The start of the heading of a column that counts rows of only one side.
 pub(super) const ONLY_IN: &str = "only in ";

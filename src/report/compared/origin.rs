@@ -1,4 +1,4 @@
-//! What two results were made from: settings and data that differ.
+//! The origin of two results: settings and data that differ.
 //!
 //! In: the differences of a comparison, by their keys in the JSON of the results. Out: tables for a
 //! page, in words.
@@ -16,7 +16,8 @@ pub(super) fn data_of(change: &ResultChange) -> &Vec<Difference> {
     &change.data
 }
 
-/// The differences that most results of both sides share: they are listed once.
+/// The differences that more than half of the results of both sides share. They are listed only
+/// once.
 pub(super) fn common(
     changes: &[ResultChange],
     of: fn(&ResultChange) -> &Vec<Difference>,
@@ -33,7 +34,7 @@ pub(super) fn common(
     all
 }
 
-/// Tables of the settings and of the data that differ; empty without differences.
+/// Tables of the settings and the data that differ; empty if nothing differs.
 pub(super) fn made_from(settings: &[Difference], data: &[Difference], names: &Names<'_>) -> String {
     let mut text = String::new();
     let both = [
@@ -43,7 +44,7 @@ pub(super) fn made_from(settings: &[Difference], data: &[Difference], names: &Na
     for (title, found) in both.into_iter().filter(|(_, found)| !found.is_empty()) {
         let header = ["made from", names.first, names.second].map(str::to_owned);
         let row = |(what, first, second): &Difference| {
-            // A value that only one side has names the difference.
+            // If only one side has a value, that value is used to name the difference.
             let whole = if first.is_empty() { second } else { first };
             let name = in_words(what, whole).0;
             let [first, second] = [first, second].map(|value| in_words(what, value).1);

@@ -11,7 +11,8 @@ use crate::report::html::Cell;
 use crate::report::text::{caption, escape, sentence};
 use crate::results::{ResultChange, Side, TableChange, growth};
 
-/// A line per table with a change, per table that is not compared, and per result of one side.
+/// A row for each table with a change, for each table that is not compared, and for each result of
+/// only one side.
 pub(super) fn overview(
     changes: &[ResultChange],
     unanswered: &[NoAnswer],
@@ -79,7 +80,7 @@ pub(super) fn overview(
     names.table("What changed, table by table", &header.map(str::to_owned), &rows)
 }
 
-/// The answers of both in sentences, question by question.
+/// The answers of both sides in sentences, question by question.
 pub(super) fn in_words(answers: &[(&str, [Option<String>; 2])], names: &Names<'_>) -> String {
     if answers.is_empty() {
         return String::new();
@@ -111,8 +112,8 @@ pub(super) fn in_words(answers: &[(&str, [Option<String>; 2])], names: &Names<'_
     text
 }
 
-/// The tables that are the same in both, in a sentence; those of results without an answer say
-/// nothing.
+/// A sentence that lists the tables that are the same on both sides. Tables of results without an
+/// answer are not listed, since they show nothing.
 pub(super) fn unchanged(changes: &[ResultChange], unanswered: &[NoAnswer]) -> String {
     let answered = changes.iter().filter(|change| unanswered_of(change, unanswered).is_none());
     let all = answered.flat_map(|change| &change.tables).filter(|table| table.is_same());
@@ -123,7 +124,8 @@ pub(super) fn unchanged(changes: &[ResultChange], unanswered: &[NoAnswer]) -> St
     format!("<p class=\"source\">The same in both: {}.</p>\n", files.join(", "))
 }
 
-/// That nothing changed, if so: every result is in both, and all of their tables are the same.
+/// A sentence that nothing changed. `None` unless every result is on both sides and all tables are
+/// the same.
 pub fn nothing_changed(changes: &[ResultChange]) -> Option<String> {
     let is_same = |change: &ResultChange| {
         change.side == Side::Both

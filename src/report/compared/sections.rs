@@ -13,10 +13,10 @@ use crate::report::html::Cell;
 use crate::report::text::{caption, escape};
 use crate::results::{ALL_TABLES, CellChange, Difference, ResultChange, Side, TableChange};
 
-/// Changed values of a table that the page holds; `comparison.json` has all of them.
+/// The largest number of changed values of a table on the page; `comparison.json` has all of them.
 const CELLS_SHOWN: usize = 500;
 
-/// A folded section for each result of both sides with a difference that is not common.
+/// A folded section for each result with a difference that is not shared by most results.
 pub(super) fn sections(
     changes: &[ResultChange],
     common: &[Vec<Difference>; 2],

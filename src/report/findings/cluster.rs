@@ -1,4 +1,4 @@
-//! How full the cluster was, and what happened in it at once.
+//! How full the cluster was, and whether much happened in it at the same time.
 
 use super::Told;
 use crate::answers::episodes::EpisodesAnswer;
@@ -8,14 +8,14 @@ use crate::digits::{grouped, grouped_decimal, lasting, six_digits};
 use crate::results::envelope::Envelope;
 use crate::schema::Source;
 
-/// The shares of the CPU capacity that running tasks requested and used, and the largest requested
-/// share of one interval.
+/// The shares of the CPU capacity that running tasks requested and used, and the largest share
+/// requested in one interval.
 pub(super) fn load(stored: &Envelope) -> Option<Told> {
     let answer: &LoadAnswer = stored.found()?;
     let Some(requested) = answer.totals.cpu_allocated_of_capacity_share.map(percent) else {
         return no_capacity(answer);
     };
-    // Of a log selected by time of end, the time before the first end would lower the average.
+    // If a log is selected by time of end, the time before the first end would lower the average.
     let whole = answer.whole_from.as_ref();
     let whole = whole.and_then(|whole| Some((whole, whole.cpu_allocated_of_capacity_share?)));
     let used = answer.totals.cpu_used_of_capacity_share.filter(|_| whole.is_none());
@@ -55,7 +55,7 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     let of = of_capacity(answer, capacity);
     let interval = interval(answer.interval_s);
     let queue = longest_queue(answer, &interval).unwrap_or_default();
-    // A mean over two levels is neither of them, so these follow.
+    // If the request had two levels, the mean is neither of them, so both levels follow.
     let levels = answer.level.as_ref().map_or_else(String::new, |level| {
         format!(
             ". The request was {} until {}, and {} from then on",
@@ -71,12 +71,12 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     )))
 }
 
-/// An episode with half of all events of its kind or more, if there is one.
+/// An episode with at least half of all events of its kind, if there is one.
 pub(super) fn episode(stored: &Envelope) -> Option<Told> {
     stored.found::<EpisodesAnswer>()?.striking().map(Told::Shown)
 }
 
-/// What shares are of, with the number of processors if it is always the same.
+/// The whole to which shares refer, with the number of processors if it never changes.
 fn of_capacity(answer: &LoadAnswer, capacity: Capacity) -> String {
     let mut capacities = answer.rows.iter().filter_map(|row| row.cpu_capacity);
     let first = capacities.next().filter(|_| answer.unit == "processor");
@@ -88,7 +88,8 @@ fn of_capacity(answer: &LoadAnswer, capacity: Capacity) -> String {
     }
 }
 
-/// How many tasks waited at most, as a further clause; `None` if no wait is known, or none waited.
+/// The largest number of waiting tasks, as a further clause. `None` if no wait is known, or if no
+/// task waited.
 fn longest_queue(answer: &LoadAnswer, interval: &str) -> Option<String> {
     let waiting = answer.rows.iter().filter_map(|row| row.pending_tasks);
     let most = waiting.reduce(f64::max).filter(|&most| 1.0 <= most)?;
@@ -96,7 +97,8 @@ fn longest_queue(answer: &LoadAnswer, interval: &str) -> Option<String> {
     Some(format!("; at most {} {tasks} waited (mean per {interval})", grouped_decimal(most, 0)))
 }
 
-/// The size of the jobs that waited longest, if that is a minute or more, as a further sentence.
+/// The size of the jobs with the longest waits, as a further sentence. `None` if these waits are
+/// shorter than a minute.
 fn waited_longest(answer: &LoadAnswer, stored: &Envelope) -> Option<String> {
     const FROM_S: f64 = 60.0;
     let (wait_s, longest) = load::longest_wait(&answer.sizes)?;
@@ -116,14 +118,14 @@ fn waited_longest(answer: &LoadAnswer, stored: &Envelope) -> Option<String> {
     })
 }
 
-/// Why shares of the capacity can be above 100 %.
+/// The reason why shares of the capacity can be above 100 %.
 const OVER: &str = ". A request is not use: the cluster accepts requests for more than it has";
 
-/// The same if no table has the use.
+/// The same reason if no table records the use.
 const OVER_UNUSED: &str = ". A request is not use: the cluster accepts requests for more than it has, and how \
     much of it was used is not in the loaded tables";
 
-/// The largest request, if the capacity is unknown.
+/// The largest request, for clusters with unknown capacity.
 fn no_capacity(answer: &LoadAnswer) -> Option<Told> {
     let most = answer.rows.iter().filter_map(|row| row.cpu_allocated).reduce(f64::max)?;
     let unit = &answer.unit;

@@ -1,4 +1,4 @@
-//! Which straggler detector is worth having.
+//! Which straggler detector is worth using.
 
 use super::Told;
 use crate::answers::detect::DetectAnswer;
@@ -13,8 +13,9 @@ use crate::results::envelope::Envelope;
 /// Detectors that are only bounds and cannot be used in practice.
 const BOUNDS: [&str; 2] = ["none", "oracle"];
 
-/// The detector whose copies, without a budget, end jobs earliest, and whether it is worth having: hardly if
-/// that is little, perhaps if one job is most of it, not at all if no job ends earlier.
+/// The detector whose copies, without a budget, end jobs earliest, and whether it is worth using:
+/// hardly if the gain is small, perhaps if most of the gain is in one job, not at all if no job
+/// ends earlier.
 pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     let answer: &DetectAnswer = stored.found()?;
     let stragglers = answer.stragglers()?;
@@ -54,13 +55,13 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     )))
 }
 
-/// A detector that ends jobs earlier by less than this share of their time is hardly worth having.
+/// A detector that ends jobs earlier by less than this share of their time is hardly worth using.
 const WORTH: f64 = 0.05;
 
-/// Whether a detector is worth having, as the start of a sentence.
+/// Whether a detector is worth using, as the start of a sentence.
 fn verdict(name: &str, (earlier, copy): (f64, &CopyRow)) -> String {
     let is_of_one = copy.largest_earlier_share.is_some_and(|share| MOST <= share);
-    // What few copies and one job save may be luck.
+    // If few copies end first and one job has most of the gain, the gain may be luck.
     let is_luck = is_of_one && copy.won.saturating_mul(10) < copy.started;
     match (earlier < WORTH || is_luck, is_of_one) {
         (true, _) => {
@@ -71,22 +72,24 @@ fn verdict(name: &str, (earlier, copy): (f64, &CopyRow)) -> String {
     }
 }
 
-/// A job with at least this share of what copies save is worth a word.
+/// A job is mentioned if it has at least this share of the time that copies save.
 const NAMED: f64 = 0.25;
 
-/// `, 46.8 % of that in one job`; empty if no job has so much of what copies save.
+/// `, 46.8 % of that in one job`; empty if no job has such a large share of what copies save.
 fn by_one_job(copy: &CopyRow) -> String {
     let share = copy.largest_earlier_share.filter(|share| NAMED <= *share);
     share.map_or_else(String::new, |share| format!(", {} of that in one job", percent(share)))
 }
 
-/// A further sentence about a detector that needs far fewer copies; empty without any.
+/// A further sentence about a detector that needs far fewer copies; empty if there is no such
+/// detector.
 fn rivals(answer: &DetectAnswer, best: (f64, &CopyRow)) -> String {
     cheaper(answer, best).map_or_else(String::new, |said| format!(". {said}"))
 }
 
-/// ` (4.8 % with a detector that knows the stragglers)`: what can be reached. Empty if that bound is not in the
-/// results, or if it is less: copies of other tasks may save something too.
+/// ` (4.8 % with a detector that knows the stragglers)`: the bound for detectors. Empty if the
+/// results lack this bound, or if it is lower than the gain: copies of other tasks may also save
+/// time.
 fn of_at_most(answer: &DetectAnswer, earlier: f64) -> String {
     let oracle = answer.copies.iter().find(|row| row.budget.is_none() && row.detector == "oracle");
     let share = oracle.and_then(|row| row.earlier_share).filter(|share| earlier <= *share);
@@ -95,12 +98,12 @@ fn of_at_most(answer: &DetectAnswer, earlier: f64) -> String {
     })
 }
 
-/// The share of what the best detector saves from which on another one saves nearly as much.
+/// A detector saves nearly as much as the best one if it saves at least this share of it.
 const NEARLY: f64 = 0.8;
 
-/// The detector with the fewest copies of those that save nearly as much as the best one, if it needs at
-/// most half as many: `` With 4,463 copies, 1,180 of which end first, `cubed` would end jobs 2.7 % earlier,
-/// 52.6 % of that in one job ``.
+/// Of the detectors that save nearly as much as the best one, the one with the fewest copies. It is
+/// reported if it needs at most half as many copies: `` With 4,463 copies, 1,180 of which end
+/// first, `cubed` would end jobs 2.7 % earlier, 52.6 % of that in one job ``.
 fn cheaper(answer: &DetectAnswer, (most, best): (f64, &CopyRow)) -> Option<String> {
     let others = answer.copies.iter().filter(|row| row.budget.is_none() && 0 < row.started);
     let others = others.filter(|row| !BOUNDS.contains(&row.detector.as_str()));
@@ -119,7 +122,8 @@ fn cheaper(answer: &DetectAnswer, (most, best): (f64, &CopyRow)) -> Option<Strin
     ))
 }
 
-/// `, tasks longer than 1.5 times the median of their job`; empty if the definition cannot be read.
+/// `, tasks longer than 1.5 times the median of their job's finished ones`; empty if the definition
+/// cannot be read.
 fn defined(answer: &DetectAnswer) -> String {
     let truth = answer.truths.first().and_then(|text| text.parse::<Truth>().ok());
     truth.map_or_else(String::new, |truth| {
@@ -127,7 +131,7 @@ fn defined(answer: &DetectAnswer) -> String {
     })
 }
 
-/// `, and 2,028 of the 26,282 copies end before their task`; empty if that is not known.
+/// `, and 2,028 of the 26,282 copies end before their task`; empty if no copy was started.
 fn won(copy: &CopyRow) -> String {
     if copy.started == 0 {
         return String::new();
@@ -137,8 +141,9 @@ fn won(copy: &CopyRow) -> String {
     format!(", and {few}{} of the {all} copies end before their task", grouped(copy.won))
 }
 
-/// What copies save under the smallest limit per job at which that is half as much as without one, and
-/// the smallest limit at which it is as much: all jobs together need little, but single jobs much.
+/// The effect of a limit per job: the time that copies save under the smallest limit that keeps at
+/// least half of the gain, and the smallest limit that keeps all of it. All jobs together need few
+/// copies, but single jobs need many.
 fn limited(answer: &DetectAnswer, copy: &CopyRow) -> String {
     let own = answer.copies.iter().filter(|row| row.detector == copy.detector);
     let known = own.filter_map(|row| Some((row.budget?, row.earlier_share?)));
@@ -163,7 +168,8 @@ fn limited(answer: &DetectAnswer, copy: &CopyRow) -> String {
     )
 }
 
-/// `; half of the right flags come 58 s or less before the task ends`; empty if no straggler is found.
+/// `. Half of the right flags come 58 s or less before the task ends`; empty if no straggler is
+/// found.
 fn lead(score: &Score) -> String {
     score.lead_median_s.map_or_else(String::new, |lead_s| {
         let lead_s = three_digits(lead_s);
@@ -171,7 +177,7 @@ fn lead(score: &Score) -> String {
     })
 }
 
-/// `; 11,317 of its 26,282 flags are on attempts that are not judged, since they did not finish`.
+/// `. 11,317 of its 26,282 flags are on attempts that did not finish, which are not judged`.
 fn unjudged(row: &DetectorRow) -> String {
     if row.flags_unjudged == 0 {
         return String::new();
@@ -187,8 +193,8 @@ fn unjudged(row: &DetectorRow) -> String {
 /// `median:FACTOR` of a straggler does.
 const BY_MEDIAN: [&str; 3] = ["flink", "spark", "cubed"];
 
-/// A sentence about the F1 by other definitions of a straggler, and about a definition that is like
-/// the rule of the detector.
+/// A sentence about the F1 by other definitions of a straggler. It also says if a definition is
+/// similar to the rule of the detector.
 fn by_other_truths(answer: &DetectAnswer, name: &str) -> String {
     let Some((others, is_best)) = answer.other_truths(name, &BOUNDS) else { return String::new() };
     let own = answer.rows.iter().find(|row| row.detector == *name);
@@ -208,7 +214,7 @@ fn by_other_truths(answer: &DetectAnswer, name: &str) -> String {
     format!(". {alike} other definitions its F1 is {} instead of {f1:.2}, {still}", each.join(", "))
 }
 
-/// Without a dry run of copies, the detector with the best F1.
+/// The detector with the best F1, for results without a dry run of copies.
 fn by_score(answer: &DetectAnswer, stragglers: &str) -> Option<Told> {
     let (name, score) = answer.best(&BOUNDS)?;
     Some(Told::Shown(format!(

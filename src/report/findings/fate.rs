@@ -1,4 +1,4 @@
-//! What became of the jobs, and how much CPU time was lost with them.
+//! The outcomes of the jobs, and how much CPU time was lost with them.
 
 use super::{Told, length_of, within};
 use crate::answers::account::{self, AccountAnswer};
@@ -33,7 +33,7 @@ pub(super) fn fate(stored: &Envelope) -> Option<Told> {
             answer.words(only)
         )));
     }
-    // What the exact sequence calls `other` has a name by its last event.
+    // Outcomes that the exact sequence calls `other` have a name by their last event.
     let parts: Vec<String> = match answer.by_last_event() {
         Some(endings) => endings.iter().map(Ending::said).collect(),
         None => all
@@ -62,8 +62,8 @@ pub(super) fn no_outcomes(stored: &Envelope) -> Option<String> {
     (Ends::of(finished, &stored.inputs) == Ends::Assumed).then(|| no_status(jobs))
 }
 
-/// CPU time by outcome, the largest share first; then how much of it was lost with jobs that did not
-/// finish, and what explains it.
+/// CPU time by outcome, the largest share first. Then the part of it that was lost with jobs that
+/// did not finish, and the reasons.
 pub(super) fn waste(stored: &Envelope) -> Option<Told> {
     let answer: &AccountAnswer = stored.found()?;
     if Ends::of(answer.finished(), &stored.inputs) == Ends::Assumed {
@@ -100,10 +100,11 @@ pub(super) fn waste(stored: &Envelope) -> Option<Told> {
 /// The outcomes with which CPU time is lost.
 const LOSSY: [&str; 5] = ["killed", "failed", "evicted", "lost", "other"];
 
-/// A smaller share is not worth a word.
+/// Smaller shares are not mentioned.
 const NAMED: f64 = 0.0005;
 
-/// `54.0 % are of jobs that still ran at the end`, `41.7 % of killed jobs` and so on, the largest first.
+/// `54.0 % are of jobs that still ran at the end`, `41.7 % of killed jobs` and so on, the largest
+/// first.
 fn by_outcome(share: &dyn Fn(&str) -> f64, at_end: &str) -> Vec<String> {
     let outcomes = LOSSY.into_iter().chain(["finished", "running", "pending", "unknown"]);
     let mut all: Vec<(f64, &str)> = outcomes.map(|outcome| (share(outcome), outcome)).collect();
@@ -122,7 +123,7 @@ fn by_outcome(share: &dyn Fn(&str) -> f64, at_end: &str) -> Vec<String> {
     said.collect()
 }
 
-/// `; 20.0 % belongs to jobs that still ran at the end`: what is open if nothing is lost.
+/// `; 20.0 % belongs to jobs that still ran at the end`: the open part if no CPU time is lost.
 fn open_shares(share: &dyn Fn(&str) -> f64, at_end: &str) -> String {
     let open = |outcome: &str, said: &str| match share(outcome) {
         open if 0.0 < open => format!("; {} belongs to jobs {said}", percent(open)),
@@ -136,17 +137,17 @@ fn open_shares(share: &dyn Fn(&str) -> f64, at_end: &str) -> String {
     .concat()
 }
 
-/// ` (87.2 % of it by one job)` if one job is most of what an outcome used.
+/// ` (87.2 % of it by one job)` if one job used most of the CPU time of an outcome.
 fn of_one(answer: &AccountAnswer, outcome: &str) -> String {
     let most = largest(answer, outcome).filter(|share| MOST <= *share);
     most.map_or_else(String::new, |share| format!(" ({} of it by one job)", percent(share)))
 }
 
-/// From this part of the CPU time of an outcome on, its largest job is reported: without it, the share
-/// of the outcome would be a third smaller or less.
+/// The largest job of an outcome is reported if it has at least this part of its CPU time. At this
+/// part, the share of the outcome would be up to a third smaller without the job.
 const ONE_JOB: f64 = 0.3;
 
-/// What explains the shares of outcomes: a reason, or one job that is most of them.
+/// Reasons for the shares of outcomes: a reason in the log, or one job that has much of a share.
 fn notes(stored: &Envelope, answer: &AccountAnswer, lossy: &[&str]) -> Vec<String> {
     let share = |outcome: &str| answer.sum_of(outcome, |row| row.share);
     let is_google = stored.source.as_deref().is_some_and(|source| source.starts_with("google"));
@@ -161,7 +162,7 @@ fn notes(stored: &Envelope, answer: &AccountAnswer, lossy: &[&str]) -> Vec<Strin
     let named = lossy.iter().chain(&["finished"]).filter(|outcome| NAMED <= share(outcome));
     let each = named.filter_map(|outcome| {
         let (all, jobs) = (percent(share(outcome)), jobs_of(outcome));
-        // A reason of nearly all of it says nothing more.
+        // A reason that applies to nearly all of an outcome adds no information.
         let reason = answer.main_reason(outcome).filter(|said| !said.starts_with(&all));
         if let Some((share, whose)) = reason.as_deref().and_then(|said| said.split_once(" in ")) {
             return Some(format!("{share} of all, most of the {all} of {jobs}, is in {whose}"));
@@ -173,7 +174,8 @@ fn notes(stored: &Envelope, answer: &AccountAnswer, lossy: &[&str]) -> Vec<Strin
     killed.map(str::to_owned).into_iter().chain(each).collect()
 }
 
-/// A sentence about what the attempts did; empty if it is what became of their jobs.
+/// A sentence about CPU time by how attempts ended. Empty if the ends of the attempts match the
+/// outcomes of their jobs.
 fn by_ends(answer: &AccountAnswer) -> String {
     answer.by_ends().map_or_else(String::new, |ends| {
         let elsewhere = if answer.finished_in_other_jobs() {
@@ -190,14 +192,15 @@ fn by_ends(answer: &AccountAnswer) -> String {
     })
 }
 
-/// What a kill may be; the trace does not mark services.
+/// A possible meaning of a kill; the trace does not mark services.
 const SERVICES: &str = "killed jobs include services, which run until they are killed";
 
-/// The end of a pod that is deleted while it runs, which may be its normal one.
+/// The end of a pod that is deleted while it runs. This may be the normal end of the pod.
 const PODS: &str = "deleted pods count as killed";
 
-/// ` in the first 25.2 h`, `after 29 d`, and `. Outcomes are those of the jobs after 29 d`, if tasks
-/// are loaded for a shorter time than jobs.
+/// ` in the first 25.2 h`, `after 29 d`, and
+/// `. Outcomes are those of the jobs after 29 d, when the trace of jobs ends`, if tasks are loaded
+/// for a shorter time than jobs.
 fn apart(inputs: &[Input]) -> Option<[String; 3]> {
     let within = Some(within(inputs)).filter(|within| !within.is_empty())?;
     let jobs = digits::lasting(length_of(inputs, Table::JobEvents)?);
@@ -227,8 +230,8 @@ fn jobs_of(outcome: &str) -> &'static str {
     }
 }
 
-/// The share of the largest job in what an outcome used. If the ledger is split, each job is in one
-/// of its groups.
+/// The share of the largest job in the CPU time of an outcome. If the ledger is split, each job is
+/// in only one of its groups.
 fn largest(answer: &AccountAnswer, outcome: &str) -> Option<f64> {
     let own = answer.of_outcome(outcome);
     if let [only] = own.as_slice() {
@@ -239,7 +242,8 @@ fn largest(answer: &AccountAnswer, outcome: &str) -> Option<f64> {
     (0.0 < all).then(|| of_job.fold(0.0, f64::max) / all)
 }
 
-/// How long jobs last: the median, the 99 % quantile (the longest of fewer than 100), and the mean.
+/// How long jobs last: the median, the 99 % quantile (for fewer than 100 jobs the longest), and the
+/// mean.
 pub(super) fn lasting(stored: &Envelope) -> Option<Told> {
     stored.found::<DescribeAnswer>()?.durations().map(Told::Shown)
 }

@@ -1,4 +1,4 @@
-//! Which kill rule to take, and what it costs.
+//! Which kill rule to use, and what it costs.
 
 use super::kill_chosen::selected;
 use super::kill_saving::{
@@ -14,7 +14,7 @@ use crate::results::envelope::Envelope;
 use crate::studies::kill_sweep::SweepRow;
 
 /// The rule that is best on earlier jobs, with its score on later jobs and its interval over all
-/// jobs. If jobs cannot be split by time: the rule with the largest lower bound of the net saving,
+/// jobs. If jobs cannot be split by time, the rule with the largest lower bound of the net saving,
 /// in hindsight.
 pub(super) fn kill(stored: &Envelope) -> Option<Told> {
     let answer: &SweepAnswer = stored.found()?;
@@ -24,7 +24,7 @@ pub(super) fn kill(stored: &Envelope) -> Option<Told> {
     };
     let Some(limits) = limits(answer) else { return told };
     let with_limits = |said: String| {
-        // The rule may be a limit itself.
+        // The rule may itself be a time limit.
         if said.contains(OF_REQUESTED) { said } else { said + &limits }
     };
     told.map(|told| match told {
@@ -34,7 +34,8 @@ pub(super) fn kill(stored: &Envelope) -> Option<Told> {
     })
 }
 
-/// The least that a row saves: the lower end of its interval, or its net saving if it has none.
+/// The least that a row saves: the lower end of its interval, or its net saving if it has no
+/// interval.
 fn certain(row: &SweepRow) -> Option<f64> {
     net_bounds(row).map(|(low, _)| low).or(row.net_share)
 }
@@ -59,7 +60,8 @@ fn limits(answer: &SweepAnswer) -> Option<String> {
     ))
 }
 
-/// The row with the largest lower bound of the net saving, or without intervals the largest saving.
+/// The row with the largest lower bound of the net saving; without intervals, the one with the
+/// largest net saving.
 fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     let best = answer
         .sweeps()
@@ -95,7 +97,7 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     let loses = by_one_job(answer, rule).map_or_else(String::new, |said| format!(". {said}"));
     let untested =
         format!("The rule is fitted to these jobs and not tested on others{more}{loses}");
-    // Results of an earlier version do not count them.
+    // Results of an earlier version do not have this count.
     let tasks = lost_tasks(row);
     if (1..FEW_TASKS).contains(&tasks) {
         return Some(Told::NotShown(format!(
@@ -117,8 +119,8 @@ fn in_hindsight(answer: &SweepAnswer) -> Option<Told> {
     Some(Told::Shown(format!("{said}. {untested}")))
 }
 
-/// A sentence about a setting of a rule that loses only because of one finished job; `None` if there is
-/// none.
+/// A sentence about a setting of a rule that loses only because of one finished job; `None` if
+/// there is no such setting.
 fn by_one_job(answer: &SweepAnswer, rule: &str) -> Option<String> {
     let (_, rows) = answer.sweeps().find(|(name, _)| *name == rule)?;
     rows.iter().find_map(|row| {
@@ -144,7 +146,7 @@ fn changes(row: &SweepRow) -> bool {
     saves || row.destroyed_cpu.is_some_and(|cpu| cpu != 0.0)
 }
 
-/// What a limit of so many per cent of the requested time means for time limits.
+/// The meaning of a limit in per cent of the requested time, in words about time limits.
 const fn cut_by(percent: i64) -> &'static str {
     match percent {
         25 => ", that is with all time limits cut by three quarters,",
@@ -157,8 +159,8 @@ const fn cut_by(percent: i64) -> &'static str {
     }
 }
 
-/// A sentence about how a limit below 100 % that harms no job is fitted: finished jobs came close to
-/// it, and the tasks that it kills are those that ran to their limit.
+/// A sentence about how a limit below 100 % that harms no job is fitted to the data: finished jobs
+/// came close to it, and the tasks that it kills are those that ran to their limit.
 fn fitted(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
     let (_, rows) = answer.sweeps().find(|(name, _)| *name == LIMITS)?;
     if row.harmed_jobs != Some(0) || 100 <= row.threshold {

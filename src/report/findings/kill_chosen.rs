@@ -1,7 +1,7 @@
 //! The kill rule that was chosen on earlier jobs and tested on later ones, in sentences.
 //!
-//! In: the answer of a sweep and its selection. Out: which rule to take at which price, what it does to
-//! all jobs and to later ones, and on how few of them that could be tested. No rule is chosen here.
+//! In: the answer of a sweep and its selection. Out: the rule to use and its price, its effect on
+//! all jobs and on later ones, and on how few of them it could be tested. No rule is chosen here.
 
 use super::kill_saving::{
     edge, evictions, net_bounds, over_all, over_all_in_short, plainly, with_doubt,
@@ -14,11 +14,13 @@ use crate::digits::{counted, grouped, six_digits};
 use crate::studies::kill_sweep::SweepRow;
 use crate::studies::selection::{Choice, Selection};
 
-/// The rule chosen on earlier jobs, or one that was gentler on them and saves CPU time of later jobs
-/// too: at which price it saves, harms and destroys how much of all jobs; then how it was chosen, and what
-/// it does to later jobs. If there is a doubt about it, the first sentence gives the reason, and the second
-/// one the gentlest rule that still saves much. A rule that is not confirmed has the later jobs in the first
-/// sentence. `within` is the time of the loaded tasks, if jobs are known for longer.
+/// The rule that was chosen on earlier jobs, or a gentler one on these jobs that also saves CPU
+/// time of later jobs. The sentences give its price, and what it saves, harms and destroys of all
+/// jobs; then how it was chosen, and its effect on later jobs.
+///
+/// If there is a doubt about the rule, the first sentence gives the reason, and the second one
+/// names the gentlest rule that still saves much. If the rule is not confirmed, the first sentence
+/// is about later jobs. `within` is the time of the loaded tasks, if jobs are known for longer.
 pub(super) fn selected(answer: &SweepAnswer, selection: &Selection, within: &str) -> Told {
     let chosen = &selection.chosen;
     if chosen.train.threshold.is_none() {
@@ -29,7 +31,8 @@ pub(super) fn selected(answer: &SweepAnswer, selection: &Selection, within: &str
             chosen.train.rule
         ));
     }
-    // Both must hold on later jobs: a second choice is no second try.
+    // Both must hold on later jobs: the gentler rule is not a second attempt if the chosen one
+    // fails.
     let is_held = |own: &&Choice| is_confirmed(answer, own) && is_confirmed(answer, chosen);
     let lead = selection.gentler.as_ref().filter(is_held).unwrap_or(chosen);
     let row = row_of_choice(answer, lead);
@@ -60,17 +63,18 @@ pub(super) fn selected(answer: &SweepAnswer, selection: &Selection, within: &str
     Told::NotShown(in_sentences(first, rest))
 }
 
-/// Sentences with a full stop between them.
+/// The sentences, separated by full stops.
 fn in_sentences(first: String, rest: Vec<String>) -> String {
     let all: Vec<String> = std::iter::once(first).chain(rest).collect();
     all.join(". ")
 }
 
-/// A rule of which less of the saving than this could be tested is not safe to adopt.
+/// A rule is not safe to adopt if less than this share of its saving could be tested.
 const TESTED_MIN: f64 = 0.25;
 
-/// Why a confirmed rule is not safe to adopt: hardly any of its saving is on jobs by which a rule could be
-/// chosen or tested, or most of the restarts at which it acts follow an eviction. Empty without a doubt.
+/// The reasons why a confirmed rule is not safe to adopt. Either hardly any of its saving is in
+/// jobs that could be used to choose or test a rule, or most of the restarts at which it acts
+/// follow an eviction. Empty if there is no doubt.
 fn doubts(answer: &SweepAnswer, lead: &Choice, row: &SweepRow) -> Vec<String> {
     let tested = tested_share(lead, row).filter(|share| *share < TESTED_MIN);
     let rule = killing(answer, lead);
@@ -84,8 +88,9 @@ fn doubts(answer: &SweepAnswer, lead: &Choice, row: &SweepRow) -> Vec<String> {
     tested.into_iter().chain(evictions(answer, &lead.train.rule)).collect()
 }
 
-/// What is said of a rule that is not safe to adopt: the gentlest rule that saves much and why it is that
-/// one, then how the doubtful one was chosen, what it does to later jobs, and what to all.
+/// The sentences about a rule that is not safe to adopt. First the gentlest rule that saves much,
+/// and why it is the gentlest. Then how the doubtful rule was chosen, and its effect on later jobs
+/// and on all jobs.
 fn doubtful(
     answer: &SweepAnswer,
     selection: &Selection,
@@ -129,7 +134,7 @@ fn doubtful(
     Some(in_sentences(with_doubt(&first, doubts.first().map(String::as_str)), rest))
 }
 
-/// Why a setting is the gentlest candidate, and that it was not chosen on earlier jobs.
+/// Why a setting is the gentlest candidate. If so, also that it was not chosen on earlier jobs.
 fn why_gentlest(
     answer: &SweepAnswer,
     selection: &Selection,
@@ -153,7 +158,8 @@ fn why_gentlest(
     std::iter::once(harms).chain(untried).collect()
 }
 
-/// Why a setting that saves more than the gentlest candidate and harms as many jobs is not the candidate.
+/// Why a setting that saves more than the gentlest candidate, and harms as many jobs, is not the
+/// candidate.
 fn why_not(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
     let (rule, other) = costlier(answer.sweeps(), row)?;
     Some(format!(
@@ -166,8 +172,8 @@ fn why_not(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
     ))
 }
 
-/// `In failed jobs, one job makes up 94.8 % of what it saves`: an outcome may rest on one job if the whole
-/// does not. `None` if there is none, or if the whole does.
+/// `In failed jobs, one job makes up 94.8 % of what it saves`. One outcome may depend on a single
+/// job even if the total saving does not. `None` if no outcome does, or if the total does.
 fn in_one_outcome(row: &SweepRow) -> Option<String> {
     if most_of(row.largest_saved_in_all, "").is_some() {
         return None;
@@ -181,10 +187,10 @@ fn in_one_outcome(row: &SweepRow) -> Option<String> {
     (!known.is_empty()).then(|| capital(&known.join("; ")))
 }
 
-/// A smaller share of the CPU of an outcome needs no word.
+/// Outcomes with a smaller share of their CPU saved are not mentioned.
 const NOTED: f64 = 0.01;
 
-/// What is said of a rule that later jobs confirm; `None` if it is not known what it does to all jobs.
+/// The sentences about a rule that later jobs confirm; `None` if its effect on all jobs is unknown.
 fn confirmed(
     answer: &SweepAnswer,
     selection: &Selection,
@@ -221,14 +227,14 @@ fn confirmed(
     Some(in_sentences(capital(&first), rest))
 }
 
-/// `saves a net 10.3 % of the CPU of jobs that did not finish, harms 179 of 12,231 finished jobs (1.5 %)
-/// and destroys 14.5 % of the CPU of finished jobs`; `None` if these numbers are not known.
+/// `saves a net 10.3 % of the CPU of jobs that did not finish, harms 179 of 12,231 finished jobs
+/// (1.5 %) and destroys 14.5 % of the CPU of finished jobs`; `None` if these numbers are not known.
 fn does(answer: &SweepAnswer, row: &SweepRow, within: &str) -> Option<String> {
     let (net, harmed) = (row.net_share?, row.harmed_jobs?);
     let finished = counted(answer.finished_jobs_with_tasks?, "finished job");
     let share = row.harmed_jobs_share.filter(|_| 0 < harmed);
     let share = share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
-    // Harm is known of jobs with loaded tasks only.
+    // The harm is known only for jobs with loaded tasks.
     let within = if within.is_empty() { String::new() } else { format!(" with tasks{within}") };
     let harms = format!("harms {} of {finished}{within}{share}", grouped(harmed));
     let and = match row.destroyed_cpu_share.filter(|share| 0.0 < *share) {
@@ -245,9 +251,9 @@ fn does(answer: &SweepAnswer, row: &SweepRow, within: &str) -> Option<String> {
     ))
 }
 
-/// `; killing tasks after 30 min of dead time saves 9.7 %, harms 27 and destroys 16.5 %`; empty if no
-/// rule that harms at most half as many jobs saves nearly as much. The parameters of the `explained` rules
-/// need no word.
+/// `; killing tasks after 30 min of dead time saves 9.7 %, harms 27 and destroys 16.5 %`. Empty if
+/// no rule that harms at most half as many jobs saves nearly as much. The parameters of rules in
+/// `explained` are not explained again.
 fn of_gentler(answer: &SweepAnswer, row: &SweepRow, explained: &[&str]) -> String {
     let said = gentler(answer.sweeps(), row).and_then(|(rule, own)| {
         let (net, harmed) = (percent(own.net_share?), grouped(own.harmed_jobs?));
@@ -261,8 +267,8 @@ fn of_gentler(answer: &SweepAnswer, row: &SweepRow, explained: &[&str]) -> Strin
     said.unwrap_or_default()
 }
 
-/// The sentences after the first one about a rule of which it is not known what it does to all jobs, or
-/// that is not confirmed.
+/// The sentences after the first one, about a rule that is not confirmed, or whose effect on all
+/// jobs is unknown.
 fn unconfirmed(answer: &SweepAnswer, selection: &Selection, lead: &Choice) -> Vec<String> {
     let row = row_of_choice(answer, lead);
     let mut all: Vec<String> = row.and_then(|row| between(answer, lead, row)).into_iter().collect();
@@ -285,7 +291,8 @@ fn unconfirmed(answer: &SweepAnswer, selection: &Selection, lead: &Choice) -> Ve
     all
 }
 
-/// How a rule was chosen; `price` is that of a harmed job, if the sentence before does not have it.
+/// How a rule was chosen; `price` is the price of a harmed job, if the sentence before does not
+/// give it.
 fn how(selection: &Selection, lead: &Choice, price: &str) -> String {
     let train_jobs = counted(selection.train_jobs, "job");
     if is_best(selection, lead) {
@@ -299,7 +306,7 @@ fn how(selection: &Selection, lead: &Choice, price: &str) -> String {
     )
 }
 
-/// Whether a choice is the best one of the past, and not one that was gentler.
+/// Whether a choice is the best one on earlier jobs, not a gentler one.
 fn is_best(selection: &Selection, choice: &Choice) -> bool {
     let best = &selection.chosen.train;
     (&choice.train.rule, choice.train.threshold) == (&best.rule, best.threshold)
@@ -314,11 +321,12 @@ fn killing(answer: &SweepAnswer, choice: &Choice) -> String {
     format!("killing tasks {what}")
 }
 
-/// `it saves a net 3,300 NCU-s, 6.4 % of the CPU of 860 jobs submitted after the rule was chosen, and
-/// harms 12 of the 640 that finished`.
+/// `it saves a net 3,300 NCU-s, 6.4 % of the CPU of 860 jobs submitted after the rule was chosen,
+/// and harms 12 of the 640 that finished`.
 fn of_later(answer: &SweepAnswer, selection: &Selection, choice: &Choice, what: &str) -> String {
     let test = &choice.test;
-    // Results of an earlier version lack the number of finished jobs, and the CPU of all.
+    // Results of an earlier version lack the number of finished jobs, and the CPU of all later
+    // jobs.
     let harmed = match selection.test_finished_jobs {
         Some(finished) => {
             format!("{} of the {} that finished", grouped(test.harmed_jobs), grouped(finished))
@@ -343,15 +351,16 @@ fn row_of_choice<'a>(answer: &'a SweepAnswer, choice: &Choice) -> Option<&'a Swe
     row_of(answer, &choice.train.rule, choice.train.threshold?)
 }
 
-/// Whether later jobs confirm that a choice saves CPU time, and its interval over all jobs, if it has
-/// one, is above zero.
+/// Whether a choice saves CPU time of later jobs. If it has an interval over all jobs, this must
+/// also be above zero.
 fn is_confirmed(answer: &SweepAnswer, choice: &Choice) -> bool {
     let bounds = row_of_choice(answer, choice).and_then(net_bounds);
     0.0 < choice.test.gain && bounds.is_none_or(|(low, _)| 0.0 < low)
 }
 
-/// The share of the net saving of a row that is on jobs by which a rule could be chosen or tested. `None`
-/// if the groups have other parameters, or if they lose, so that the rest saves more than all.
+/// The share of the net saving of a row in jobs that could be used to choose or test a rule. `None`
+/// if the two groups of jobs have different rules or parameters. Also `None` if the groups lose, so
+/// that the rest saves more than the total.
 fn tested_share(choice: &Choice, row: &SweepRow) -> Option<f64> {
     let (train, test) = (&choice.train, &choice.test);
     let (all, known) = (row.net_cpu?, train.net_cpu + test.net_cpu);
@@ -359,8 +368,8 @@ fn tested_share(choice: &Choice, row: &SweepRow) -> Option<f64> {
     (is_same && 0.0 < all && 0.0 <= known).then(|| known / all)
 }
 
-/// On how few of the jobs a rule could be chosen or tested, if most of the saving is of tasks in neither
-/// group.
+/// A sentence about how few jobs could be used to choose or test a rule. `None` unless most of the
+/// saving is in tasks of neither group.
 fn between(answer: &SweepAnswer, choice: &Choice, row: &SweepRow) -> Option<String> {
     let (train, test) = (&choice.train, &choice.test);
     let (all, share) = (row.net_cpu?, tested_share(choice, row)?);
@@ -385,8 +394,8 @@ fn price_of(answer: &SweepAnswer, selection: &Selection) -> String {
     format!(", at a price of {price} {} for each harmed job", answer.unit)
 }
 
-/// `destroys 14.5 % of the CPU of finished jobs`: a rule that harms few jobs may destroy much. `None` if it
-/// destroys nothing, or that is not known.
+/// `destroys 14.5 % of the CPU of finished jobs`: a rule that harms few jobs may still destroy
+/// much. `None` if it destroys nothing, or if that is unknown.
 fn destroys(row: &SweepRow) -> Option<String> {
     let share = row.destroyed_cpu_share.filter(|share| 0.0 < *share)?;
     let most = of_one_job(row.largest_destroyed_share, "that");

@@ -1,7 +1,7 @@
-//! What one setting of a kill rule saves and harms, in parts of sentences.
+//! The saving and the harm of one setting of a kill rule, as parts of sentences.
 //!
-//! In: rows of a sweep. Out: their net saving with its interval and what it rests on, what a gentler rule
-//! does, and a doubt about rules that act at restarts.
+//! In: rows of a sweep. Out: their net saving with its interval and the tasks that it depends on,
+//! the effect of a gentler rule, and a doubt about rules that act at restarts.
 
 use super::of_one_job;
 use crate::answers::condition::condition;
@@ -15,7 +15,8 @@ use crate::studies::kill_sweep::{ByOutcome, SweepRow};
 /// Rules whose parameter counts events of a task, from 1 on.
 const COUNTS: [&str; 3] = ["events", "failures", "restarts"];
 
-/// Whether a parameter is the first or the last that was tried, so that the best one may be beyond.
+/// A note if a parameter is the first or the last that was tried, because the best one may be
+/// beyond it.
 pub(super) fn edge(answer: &SweepAnswer, rule: &str, threshold: i64) -> &'static str {
     let rows = answer.sweeps().find(|(name, _)| *name == rule).map_or(&[][..], |(_, rows)| rows);
     let is = |row: Option<&SweepRow>| row.is_some_and(|row| row.threshold == threshold);
@@ -30,7 +31,8 @@ pub(super) fn edge(answer: &SweepAnswer, rule: &str, threshold: i64) -> &'static
     }
 }
 
-/// What a gentler rule does, as the end of a sentence about a row; empty if there is none.
+/// The effect of a gentler rule, as the end of a sentence about a row; `None` if there is no
+/// gentler rule.
 pub(super) fn gentler_said(answer: &SweepAnswer, than: &SweepRow) -> Option<String> {
     let (rule, row) = gentler(answer.sweeps(), than)?;
     let (own, share) = (row.harmed_jobs?, row.net_share?);
@@ -52,8 +54,9 @@ pub(super) fn gentler_said(answer: &SweepAnswer, than: &SweepRow) -> Option<Stri
     ))
 }
 
-/// A clause if a rule acts at restarts and most of them follow an eviction by the scheduler, which says
-/// nothing of the task itself: `71.0 % of restarts follow an eviction, not a failure`.
+/// A clause for rules that act at restarts if most restarts follow an eviction by the scheduler.
+/// Such a restart says nothing about the task:
+/// `71.0 % of restarts follow an eviction, not a failure`.
 pub(super) fn evictions(answer: &SweepAnswer, rule: &str) -> Option<String> {
     let acts = ["restarts", "dead-time"].iter().any(|name| rule.starts_with(name));
     let (all, evicted) = (answer.restarts, answer.restarts_after_eviction);
@@ -68,7 +71,8 @@ pub(super) fn evictions(answer: &SweepAnswer, rule: &str) -> Option<String> {
         .then(|| format!("{} of restarts follow an eviction{what}", percent(share(evicted, all))))
 }
 
-/// When a rule kills, with the meaning of its parameter if the name does not say it.
+/// The condition under which a rule kills, with the meaning of its parameter if the name does not
+/// give it.
 pub(super) fn plainly(rule: &str, threshold: i64) -> String {
     let when = condition(rule, threshold);
     let meaning =
@@ -79,7 +83,7 @@ pub(super) fn plainly(rule: &str, threshold: i64) -> String {
 /// The start of a first sentence about rules that are not safe to adopt.
 pub(super) const ADVICE: &str = "Do not adopt a kill rule yet: ";
 
-/// A first sentence; the reason for a doubt comes before it, if there is one.
+/// A first sentence. If there is a doubt, the reason for it comes first.
 pub(super) fn with_doubt(said: &str, doubt: Option<&str>) -> String {
     let said = capital(said);
     doubt.map_or_else(|| said.clone(), |why| format!("{ADVICE}{why}. {said}"))
@@ -96,22 +100,24 @@ fn amount_of(answer: &SweepAnswer, row: &SweepRow) -> String {
     row.net_cpu.map_or_else(String::new, said)
 }
 
-/// `saves a net 10.3 % of the CPU of jobs that did not finish (95 % interval ...)`, with its amount, its
-/// share of all CPU, the tasks that it rests on, and the parts of jobs whose outcome is not known.
+/// `saves a net 10.3 % of the CPU of jobs that did not finish (95 % interval ...)`. It also has the
+/// amount, its share of all CPU, the tasks that it depends on, and the parts in jobs with unknown
+/// outcome.
 pub(super) fn over_all(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
     let amount = amount_of(answer, row);
     let of_all = of_all_cpu(answer, row).map_or_else(String::new, |said| format!(" and {said}"));
     saves(answer, row, [&amount, &of_all, &rests_on(row)])
 }
 
-/// The same without its share of all CPU and the tasks that it rests on, which were said before.
+/// The same without the share of all CPU and the tasks that it depends on: an earlier sentence has
+/// them.
 pub(super) fn over_all_with_amount(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
     let amount = amount_of(answer, row);
     saves(answer, row, [&amount, "", ""])
 }
 
-/// `3.1 % of all requested CPU`: the net saving of a row, of the CPU of all jobs; `None` if that is not
-/// known.
+/// `3.1 % of all requested CPU`: the net saving of a row as a share of the CPU of all jobs; `None`
+/// if unknown.
 pub(super) fn of_all_cpu(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
     let all = answer.total_cpu.iter().map(|(_, amount)| amount).collect::<Option<Vec<f64>>>()?;
     let all = all.iter().sum::<f64>();
@@ -119,7 +125,7 @@ pub(super) fn of_all_cpu(answer: &SweepAnswer, row: &SweepRow) -> Option<String>
     Some(format!("{} of all {}", percent(net / all), answer.cpu_words()))
 }
 
-/// The same without the amount and its share of all CPU.
+/// The same as [`over_all`] without the amount and its share of all CPU.
 pub(super) fn over_all_in_short(answer: &SweepAnswer, row: &SweepRow) -> Option<String> {
     saves(answer, row, ["", "", &rests_on(row)])
 }
@@ -139,12 +145,12 @@ fn saves(answer: &SweepAnswer, row: &SweepRow, parts: [&str; 3]) -> Option<Strin
     ))
 }
 
-/// Whether jobs with an outcome count as jobs that did not finish.
+/// Whether jobs with this outcome count as jobs that did not finish.
 fn is_lost(outcome: &str) -> bool {
     outcome != "finished"
 }
 
-/// ` by killing 9 of their tasks`: those after whose kill CPU is saved; empty if there are none.
+/// ` by killing 9 of their tasks`: the tasks whose kill saves CPU time; empty if there are none.
 pub(super) fn rests_on(row: &SweepRow) -> String {
     match lost_tasks(row) {
         0 => String::new(),
@@ -152,8 +158,8 @@ pub(super) fn rests_on(row: &SweepRow) -> String {
     }
 }
 
-/// The parts of the saving, and of the CPU that it is a share of, in jobs that still ran at the
-/// end; empty if nothing is saved in them.
+/// The part of the saving in jobs that still ran at the end, and the part of these jobs in the CPU
+/// to which the saving is compared. Empty if nothing is saved in them.
 fn still_open(answer: &SweepAnswer, row: &SweepRow) -> String {
     let share = |amounts: &ByOutcome<f64>| {
         let lost = amounts.iter().filter(|(outcome, _)| is_lost(outcome));

@@ -1,9 +1,10 @@
-//! Findings: what a trace shows, in at most six answers at the start of a report. The first sentence
-//! of an answer is in sight; those that explain it are folded, and in full on the page of the study.
+//! Findings: what a trace shows, in at most six answers at the start of a report. The first
+//! sentence of an answer is always visible. The sentences that explain it are folded; the page of
+//! the study shows them in full.
 //!
 //! In: stored results. Out: sentences, each with its number, its scope, and the result that holds
-//! the number; and the questions that the tables cannot answer. Every rule asks one question of one
-//! result and takes all of its numbers from there.
+//! the number; and the questions that the tables cannot answer. Every rule asks one question about
+//! one result and takes all of its numbers from it.
 //!
 //! The rules, in the order of their findings:
 //!
@@ -12,20 +13,20 @@
 //! | [`fate::fate`] | What became of the jobs? | the share of each outcome that occurs, and what `other` consists of |
 //! | [`fate::waste`] | Where did the CPU time go? | CPU time by outcome, the largest share first; that of running jobs is open, not wasted |
 //! | [`cluster::episode`] | Did something unusual happen? | an episode with half of all failures, kills, ... or more |
-//! | [`kill::kill`] | Which kill rule to take? | the rule chosen on earlier jobs, tested on later ones, or why none is safe to adopt |
+//! | [`kill::kill`] | Which kill rule to take? | the rule chosen on earlier jobs and tested on later ones, or why no rule is safe to adopt |
 //! | [`detector::detector`] | Which straggler detector is worth having? | most time saved by copies; hardly any below 5 % |
-//! | [`policy::policy`] | Would another policy do better? | the lowest mean bounded slowdown, if it and the mean wait are 1 % lower |
+//! | [`policy::policy`] | Would another policy do better? | the lowest mean bounded slowdown, if it and the mean wait are more than 1 % lower |
 //! | [`cluster::load`] | How full was the cluster? | what was requested and used of the capacity |
 //! | [`users::users`] | Who got how much? | the heaviest user, the share of the fewest users who have half, how many have more than an equal share, the Gini index |
 //! | [`fate::lasting`] | How long do jobs last? | the median, the 99 % quantile, the mean |
 //!
 //! - An interval that spans zero, or a gain that later jobs do not confirm, is *not shown*: the
-//!   sentence says so, and comes after what is shown. So is a kill rule that kills fewer than ten
-//!   tasks and was not tested on later jobs, and policies under all of which tasks wait longer than in
-//!   the record.
+//!   sentence says so, and comes after the findings that are shown. The same applies to a kill rule
+//!   that kills fewer than ten tasks and was not tested on later jobs. It also applies to policies
+//!   if tasks wait longer than in the record under all of them.
 //! - If one job makes up half of a figure or more, the sentence says so.
 //! - A question that a trace cannot answer is listed once, apart from the findings.
-//! - At most six findings are given: those that are not shown are left out first, then the last
+//! - At most six findings are given. Those that are *not shown* are left out first, then the last
 //!   ones.
 
 use serde::Deserialize;
@@ -57,14 +58,14 @@ mod users;
 /// Largest number of findings.
 const MOST: usize = 6;
 
-/// What a rule says of its result.
+/// The answer of a rule about its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     /// A finding that the numbers show.
     Shown(String),
     /// A finding that the numbers do not show.
     NotShown(String),
-    /// Why the trace cannot answer.
+    /// The reason why the trace does not answer the question.
     Unknown(String),
 }
 
@@ -72,7 +73,7 @@ pub(super) enum Told {
 struct Rule {
     asks: &'static str,
     of: &'static str,
-    /// Reads a stored result; `None` if it has no such numbers.
+    /// Reads a stored result; `None` if it lacks the numbers for the rule.
     say: fn(&Envelope) -> Option<Told>,
 }
 
@@ -101,13 +102,14 @@ static RULES: [Rule; 10] = [
 pub(super) struct Finding {
     /// The question.
     pub asks: &'static str,
-    /// The answer without its last full stop: a sentence, and perhaps others that explain it.
+    /// The answer without its last full stop: one sentence, and perhaps further ones that explain
+    /// it.
     pub sentence: String,
     /// Whether the numbers show it; `false` if they leave the question open.
     pub is_shown: bool,
-    /// Tables, hours, and what had to be assumed.
+    /// Tables, hours, and assumptions.
     pub scope: String,
-    /// What of it a page that says what was loaded does not say.
+    /// The part of the scope that is needed on a page that already says what was loaded.
     pub scope_in_short: String,
     /// The result that holds its numbers; its name is the anchor on the page.
     pub result: String,
@@ -115,18 +117,19 @@ pub(super) struct Finding {
     pub topic: &'static Topic,
 }
 
-/// The sentence of an answer that answers the question, and those that explain it, if there are any.
-/// The reason not to adopt a rule is followed by what the rule does: both sentences are the answer.
+/// Splits an answer into the sentence that answers the question and the sentences that explain it,
+/// if there are any. If the first sentence gives a reason not to adopt a rule, the second one says
+/// what the rule does. Both then belong to the answer.
 pub(super) fn parts(answer: &str) -> (&str, Option<&str>) {
     let end = sentence_ends(answer).nth(usize::from(answer.starts_with(kill_saving::ADVICE)));
     end.map_or((answer, None), |at| (&answer[..at], Some(&answer[at + 2..])))
 }
 
-/// What a page without a finding says.
+/// The sentence of a page without a finding.
 pub(super) struct Other {
     /// A sentence without its full stop.
     pub sentence: String,
-    /// The result that it is from.
+    /// The result with the numbers of the sentence.
     pub result: String,
     /// The page.
     pub topic: &'static Topic,
@@ -135,7 +138,7 @@ pub(super) struct Other {
 /// A question, the result that leaves it open, and its page.
 pub(super) type Asked = (String, String, &'static Topic);
 
-/// Questions that the trace does not answer, for one reason.
+/// Questions that the trace does not answer, all for the same reason.
 pub(super) struct Unanswered {
     /// The questions, or the titles of results, each with the result that gives the reason and its
     /// page.
@@ -144,12 +147,12 @@ pub(super) struct Unanswered {
     pub why: String,
 }
 
-/// What was found, and what could not be answered.
+/// The findings, and the questions without an answer.
 #[derive(Default)]
 pub(super) struct Findings {
     /// The most important first.
     pub found: Vec<Finding>,
-    /// What the other pages find, in their order.
+    /// The sentences of the other pages, in the order of these pages.
     pub others: Vec<Other>,
     /// One entry for each reason.
     pub unanswered: Vec<Unanswered>,
@@ -214,8 +217,8 @@ fn others(results: &[Stored], found: &[Finding]) -> Vec<Other> {
     list::topics().into_iter().filter(has_none).filter_map(say).collect()
 }
 
-/// What a rule says of the results, and the result that it is about; `None` without such a result,
-/// or if there is nothing to say.
+/// The answer of a rule and the result with its numbers. `None` if there is no such result, or if
+/// the rule has no answer.
 fn told<'a>(rule: &Rule, results: &'a [Stored]) -> Option<(&'a Stored, Told)> {
     let result = results.iter().find(|result| result.name == rule.of)?;
     let told = match nothing(result) {
@@ -225,8 +228,8 @@ fn told<'a>(rule: &Rule, results: &'a [Stored]) -> Option<(&'a Stored, Told)> {
     Some((result, told?))
 }
 
-/// The questions of all rules, with the first sentences of the answers of two sets of results;
-/// `None` on the side that has no answer. Questions that neither answers are left out.
+/// The questions of all rules, each with the first sentences of the answers of both sides. `None`
+/// on a side without an answer. A question is left out if no side answers it.
 pub(super) fn side_by_side(sides: [&[Stored]; 2]) -> Vec<(&'static str, [Option<String>; 2])> {
     let answer = |rule: &Rule, results: &[Stored]| {
         let (_, told) = told(rule, results)?;
@@ -237,15 +240,15 @@ pub(super) fn side_by_side(sides: [&[Stored]; 2]) -> Vec<(&'static str, [Option<
     both.filter(|(_, said)| said.iter().any(Option::is_some)).collect()
 }
 
-/// A result that cannot be compared, since a side has no answer.
+/// A result that cannot be compared, since at least one side has no answer.
 pub(super) struct NoAnswer {
-    /// Its name.
+    /// The name of the result.
     pub result: String,
-    /// Why, on the side that has none.
+    /// The reason, for each side that has no answer.
     pub why: [Option<String>; 2],
 }
 
-/// The results of two sets that cannot be compared.
+/// The results that cannot be compared because a side has no answer.
 pub(super) fn unanswered_by(sides: [&[Stored]; 2]) -> Vec<NoAnswer> {
     let mut all: Vec<NoAnswer> = Vec::new();
     for (place, side) in sides.into_iter().enumerate() {
@@ -266,8 +269,8 @@ pub(super) fn lacks_outcomes(result: &Stored) -> bool {
     fate::no_outcomes(&result.whole).is_some()
 }
 
-/// What a finding is about: tables and hours, what was assumed, how CPU time is defined, and how
-/// many cross the edges of the window.
+/// The scope of a finding: tables and hours, assumptions, the definition of CPU time, and how many
+/// jobs or tasks cross the edges of the window.
 fn scope(result: &Stored, kind: &Kind<'_>) -> String {
     #[derive(Default, Deserialize)]
     #[serde(default)]
@@ -316,7 +319,7 @@ fn within(inputs: &[Input]) -> String {
     shorter.map_or_else(String::new, |(_, tasks)| format!(" in the first {}", lasting(tasks)))
 }
 
-/// The answer of a result, a sentence without its full stop: from its rule, or from its kind.
+/// The answer of a result without its last full stop, from its rule or from its kind.
 pub(super) fn answer(kind: &Kind<'_>, result: &Stored) -> Option<String> {
     let rule = RULES.iter().find(|rule| rule.of == result.name);
     let told = rule.and_then(|rule| (rule.say)(&result.whole));
@@ -331,14 +334,14 @@ pub(super) fn question(result: &Stored) -> Option<&'static str> {
     RULES.iter().find(|rule| rule.of == result.name).map(|rule| rule.asks)
 }
 
-/// At most [`MOST`] findings, those that are shown first.
+/// At most [`MOST`] findings; shown ones come first.
 fn chosen(mut found: Vec<Finding>) -> Vec<Finding> {
     found.sort_by_key(|finding| !finding.is_shown);
     found.truncate(MOST);
     found
 }
 
-/// The title and the reason of a result that no rule reads and that has nothing to show.
+/// The title and the reason for a result that no rule reads and that has nothing to show.
 fn without_rule(result: &Stored) -> Option<(Asked, String)> {
     if RULES.iter().any(|rule| rule.of == result.name) {
         return None;
@@ -348,14 +351,14 @@ fn without_rule(result: &Stored) -> Option<(Asked, String)> {
     Some(((caption(&result.name), result.name.clone(), topic), why))
 }
 
-/// Why a result has nothing to show, without a full stop; `None` if it has something. What a log
-/// without a status says of outcomes is assumed, so it is not shown.
+/// The reason why a result has nothing to show, without a full stop; `None` if it has something to
+/// show. Outcomes from a log without a status are assumptions, so they are not shown.
 pub(super) fn nothing(result: &Stored) -> Option<String> {
     let why = fate::no_outcomes(&result.whole).or_else(|| result.whole.nothing())?;
     Some(why.trim_end_matches('.').to_owned())
 }
 
-/// Why a result leaves its question open, even if it has something to show.
+/// The reason why a result leaves its question open, even if it has something to show.
 pub(super) fn unanswered(result: &Stored) -> Option<String> {
     nothing(result).or_else(|| {
         let rule = RULES.iter().find(|rule| rule.of == result.name)?;
@@ -372,7 +375,7 @@ fn kind_of(name: &str) -> Option<(&'static Kind<'static>, &'static Topic)> {
         .find_map(|topic| Some((list::kinds_on(topic).find(|kind| kind.name == name)?, topic)))
 }
 
-/// ` (one job makes up 97.7 % of what)` where one job is most of a sum.
+/// ` (one job makes up 97.7 % of what)` if one job has most of a sum.
 fn of_one_job(share: Option<f64>, what: &str) -> String {
     most_of(share, what).map_or_else(String::new, |said| format!(" ({said})"))
 }

@@ -1,4 +1,4 @@
-//! Whether another policy would have done better: both what it improves and what it makes worse.
+//! Whether another policy would have done better: the values that improve and those that get worse.
 
 use super::Told;
 use super::policy_measures::{
@@ -14,23 +14,23 @@ use crate::replay::metrics::Spread;
 use crate::results::envelope::Envelope;
 use crate::schema::Source;
 
-/// Whether many tasks arrive at once when the replay starts, and the waits of later ones change in the same
-/// direction: these say more of the policies.
+/// Whether many tasks arrive at once when the replay starts, and the waits of later tasks change in
+/// the same direction. The waits of later tasks then say more about the policies.
 fn is_settled(answer: &ReplayAnswer, [best, first]: [&Replayed; 2]) -> bool {
     let change = |of: fn(&Replayed) -> Option<f64>| Some(Change::of(of(best)?, of(first)?));
     let has_crowd = answer.history.is_some_and(|counts| 0 < counts.began_before);
     has_crowd && change(settled_s).is_some() && change(settled_s) == change(wait_s)
 }
 
-/// How a policy compares with the first in the wait and the slowdown of tasks.
+/// How the wait and the slowdown of tasks change from the first policy to this one.
 fn delay(row: &Replayed, first: &Replayed) -> Option<[Change; 2]> {
     let of = |value: fn(&Replayed) -> Option<f64>| Some(Change::of(value(row)?, value(first)?));
     Some([of(wait_s)?, of(slowdown)?])
 }
 
 /// The other policy with the smallest mean bounded slowdown, if that and the mean wait are more
-/// than 1 % smaller than under the first policy; with everything that gets better and worse. If no
-/// task waits under any policy, the policies cannot differ.
+/// than 1 % smaller than under the first policy. The sentences have everything that gets better or
+/// worse. If no task waits under any policy, the policies cannot differ.
 pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let answer: &ReplayAnswer = stored.found()?;
     let first = answer.policies.first()?;
@@ -47,7 +47,7 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     }
     let known = answer.policies[1..].iter();
     let known = known.filter_map(|row| Some((delay(row, first)?, slowdown(row)?, row)));
-    // Of policies that are equal in this, the first one.
+    // If several policies have equal values, the first one is taken.
     let (delay, _, best) = known.min_by(|one, other| {
         let is_worse = |delay: [Change; 2]| delay != [Change::Lower; 2];
         is_worse(one.0).cmp(&is_worse(other.0)).then(one.1.total_cmp(&other.1))
@@ -63,7 +63,7 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let confined = confined(answer, stored);
     let pooled = if confined.is_some() { None } else { pooled(answer) };
     said.push_str(&confined.unwrap_or_default());
-    // The first sentence may have the numbers of jobs.
+    // The first sentence may already have the numbers of jobs.
     let jobs = if later.is_some() { None } else { jobs(answer, best) };
     let rest = [pooled, lost_more(pair), settled(answer, pair, is_settled), even(pair)];
     let more = more + &rest.into_iter().flatten().collect::<String>();
@@ -84,7 +84,8 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
             record.unwrap_or_default()
         )));
     }
-    // A policy that is better than one that is worse than what was done may be no improvement.
+    // If the first policy is worse than what was done, a policy that is better than the first may
+    // not be an improvement.
     let is_weak = waits_longer(first, answer);
     let verdict = match (is_worse_in_part, is_weak) {
         (true, _) => "In part",
@@ -100,19 +101,19 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     Some(Told::Shown(format!("{verdict}: {said}{kills}{more}{weak}{jobs}{others}")))
 }
 
-/// What the kill rule of a policy did; `None` if it has none that killed.
+/// The effect of the kill rule of a policy; `None` if there is no kill rule or it killed no task.
 fn kill_of(row: &Replayed, first: &Replayed) -> Option<String> {
     let names = [&row.policy, &first.policy].map(|name| format!("`{name}`"));
     let harmed = row.against_first.harmed;
     killed([&names[0], &names[1]], row.metrics.condemned_tasks, harmed, row.cpu_saved_share)
 }
 
-/// What a policy changes, compared with the first.
+/// The changes under a policy, compared with the first.
 struct Compared {
-    /// `fair share, compared with first come, first served, lowers the mean wait of tasks (28.2 min instead
-    /// of 41.9 min), but raises ...`: what decides, and what gets worse.
+    /// `fair share, compared with first come, first served, lowers the mean wait of tasks (28.2 min
+    /// instead of 41.9 min), but raises ...`: the decisive changes, and those for the worse.
     said: String,
-    /// `. It also lowers ...; within 1 %: ...`: the rest.
+    /// `. It also lowers ...; within 1 %: ...`: the other changes.
     more: String,
     is_worse_in_part: bool,
 }
@@ -153,7 +154,7 @@ fn compared(pair: [&Replayed; 2], is_settled: bool) -> Compared {
     let mut further: Vec<String> =
         also.map(|also| format!("it also lowers {also}")).into_iter().collect();
     further.extend(list(&slower).map(|slower| format!("it also raises {slower}")));
-    // A makespan that stays the same says little: the last jobs decide it.
+    // A makespan that stays the same says little, because the last jobs decide it.
     let same: Vec<Measure> = of(&measures[..measures.len() - 1], Change::Same);
     further.extend(list(&same).map(|same| format!("within 1 %: {same}")));
     let more = capital(&further.join("; "));
@@ -163,7 +164,7 @@ fn compared(pair: [&Replayed; 2], is_settled: bool) -> Compared {
     Compared { said, more, is_worse_in_part }
 }
 
-/// The common names of two policies; `None` unless both have one and these differ.
+/// The common names of two policies; `None` unless both have one and the names differ.
 fn names(pair: [&Replayed; 2]) -> Option<[String; 2]> {
     match pair.map(|row| common_name(&row.policy)) {
         [Some(own), Some(other)] if own != other => Some([own, other]),
@@ -171,11 +172,11 @@ fn names(pair: [&Replayed; 2]) -> Option<[String; 2]> {
     }
 }
 
-/// A queue that never used more than this part of all processors was confined: one pool is a strong
-/// assumption.
+/// A queue was confined if it never used more than this part of all processors. A replay with a
+/// single pool is then a strong assumption.
 const CONFINED: f64 = 0.9;
 
-/// That the queue with most tasks never used all processors, as the end of the first sentence.
+/// A clause for the end of the first sentence: the queue with most tasks never used all processors.
 fn confined(answer: &ReplayAnswer, stored: &Envelope) -> Option<String> {
     let queue = answer.largest_queue.as_ref()?;
     let all = answer.pooled_processors?;
@@ -193,7 +194,7 @@ fn confined(answer: &ReplayAnswer, stored: &Envelope) -> Option<String> {
     })
 }
 
-/// That a replay ignores the partitions of a log.
+/// A sentence that a replay ignores the partitions of a log.
 fn pooled(answer: &ReplayAnswer) -> Option<String> {
     let pool = answer.pooled_processors.map(pool)?;
     Some(format!(
@@ -202,8 +203,8 @@ fn pooled(answer: &ReplayAnswer) -> Option<String> {
     ))
 }
 
-/// That many jobs end later, as the end of the first sentence: more than end sooner, or so many that the
-/// responses of all jobs rise. `None` otherwise.
+/// A clause for the end of the first sentence: many jobs end later. That is, more jobs end later
+/// than sooner, or the responses of all jobs rise. `None` otherwise.
 fn later(answer: &ReplayAnswer, pair: [&Replayed; 2]) -> Option<String> {
     let against = &pair[0].against_first;
     let [helped, hurt] = [against.helped as u64, against.hurt as u64];
@@ -216,8 +217,8 @@ fn later(answer: &ReplayAnswer, pair: [&Replayed; 2]) -> Option<String> {
     (0 < hurt && rises).then(|| format!("; {later} of {jobs} end later, {sooner} sooner"))
 }
 
-/// Why the first sentence leaves the first tenth of the time out, if many tasks arrive at once when the
-/// replay starts; else the waits without it, as a further sentence.
+/// A further sentence if many tasks arrive at once when the replay starts. It says why the first
+/// sentence leaves out the first tenth of the time, or gives the waits without that tenth.
 fn settled(answer: &ReplayAnswer, pair: [&Replayed; 2], is_settled: bool) -> Option<String> {
     let crowd = answer.history?.began_before;
     let values = alike([settled_s(pair[0])?, settled_s(pair[1])?]);
@@ -239,7 +240,7 @@ fn settled(answer: &ReplayAnswer, pair: [&Replayed; 2], is_settled: bool) -> Opt
     ))
 }
 
-/// How even the slowdowns of users are under both policies, if that changes.
+/// How even the slowdowns of users are under both policies; `None` if that does not change.
 fn even([best, first]: [&Replayed; 2]) -> Option<String> {
     let [own, other] = [best.metrics.user_fairness?, first.metrics.user_fairness?];
     let how = match Change::of(own, other) {
@@ -255,14 +256,16 @@ fn even([best, first]: [&Replayed; 2]) -> Option<String> {
     ))
 }
 
-/// Whether the tasks that started in the record wait longer under a policy than they did.
+/// Whether the tasks that started in the record wait longer under a policy than they did in the
+/// record.
 fn waits_longer(row: &Replayed, answer: &ReplayAnswer) -> bool {
     let record = answer.recorded.and_then(|record| record.waiting_s);
     let waits = record.zip(row.metrics.recorded_waiting_s.or(row.metrics.waiting_s));
     waits.is_some_and(|(record, own)| Change::of(own.mean, record.mean) == Change::Higher)
 }
 
-/// How many jobs end sooner than under the first policy, and how many later, as a further sentence.
+/// The numbers of jobs that end sooner and later than under the first policy, as a further
+/// sentence.
 fn jobs(answer: &ReplayAnswer, best: &Replayed) -> Option<String> {
     let first = answer.policies.first()?;
     let against = &best.against_first;
@@ -277,8 +280,8 @@ fn jobs(answer: &ReplayAnswer, best: &Replayed) -> Option<String> {
     ))
 }
 
-/// The policies under which tasks wait longer and are slowed down more than under the first, in one
-/// sentence.
+/// One sentence about the policies with a longer mean wait and a larger mean slowdown than under
+/// the first.
 fn worse_ones(answer: &ReplayAnswer, first: &Replayed) -> String {
     let worse =
         answer.policies[1..].iter().filter(|row| delay(row, first) == Some([Change::Higher; 2]));
@@ -303,7 +306,8 @@ fn worse_ones(answer: &ReplayAnswer, first: &Replayed) -> String {
     if said.is_empty() { said } else { format!(". {}", capital(&said)) }
 }
 
-/// ` (1,502 with a task that still runs at the end, ...)`; empty if there is none.
+/// ` (1,502 with a task that is cut at the end of the window, ...)`; empty if there is no such
+/// task.
 fn cut(answer: &ReplayAnswer) -> String {
     let Some(counts) = answer.history.filter(|counts| 0 < counts.still_running) else {
         return String::new();
@@ -317,8 +321,8 @@ fn cut(answer: &ReplayAnswer) -> String {
     format!(" ({who} with a task that is cut at the end of the window{apart})")
 }
 
-/// The responses of all jobs that a policy raises although it does not raise those of the jobs that the end
-/// of the window does not cut; `None` without any.
+/// The responses over all jobs that rise under a policy, although they do not rise over the jobs
+/// that the end of the window does not cut. `None` if there are none.
 fn of_all_jobs(pair: [&Replayed; 2]) -> Option<String> {
     let change = |spreads: [Spread; 2], value: fn(Spread) -> f64| {
         let [own, first] = spreads.map(value);
@@ -341,11 +345,11 @@ fn of_all_jobs(pair: [&Replayed; 2]) -> Option<String> {
     Some(format!("{rising} over all jobs, with those that the end of the window cuts"))
 }
 
-/// The part of a rise of all responses from which lost running time may explain it.
+/// Lost running time may explain a rise of all responses if it is at least this part of the rise.
 const EXPLAINED: f64 = 0.5;
 
-/// That more running time was lost with machines, as a further sentence, if the responses of all jobs rise and
-/// it may explain why: tasks that a departing machine takes with it start again.
+/// A further sentence if the responses of all jobs rise: more running time was lost with machines,
+/// which may explain the rise. Tasks on a machine that leaves start again.
 #[expect(clippy::cast_precision_loss, reason = "a count of jobs")]
 fn lost_more(pair: [&Replayed; 2]) -> Option<String> {
     of_all_jobs(pair)?;
@@ -362,7 +366,7 @@ fn lost_more(pair: [&Replayed; 2]) -> Option<String> {
     })
 }
 
-/// Why no policy can differ.
+/// The reason why the policies cannot differ.
 fn never_full(first: &Replayed, answer: &ReplayAnswer, stored: &Envelope) -> String {
     let stands_for = match answer.capacity() {
         Capacity::Recorded => "",

@@ -1,7 +1,7 @@
-//! The measures by which policies are compared, and how their values are said.
+//! The measures by which policies are compared, and their values in words.
 //!
-//! In: two policies of a stored replay. Out: measures in the order in which sentences have them, and lists
-//! of them with both values.
+//! In: two policies of a stored replay. Out: measures in the order of the sentences, and lists of
+//! them with both values.
 
 use crate::answers::replay::Replayed;
 use crate::digits::{alike, three_digits};
@@ -18,14 +18,14 @@ pub(super) struct Measure {
     pub(super) of: fn(&Replayed) -> Option<f64>,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     /// A length of time.
     Time,
-    /// A response of jobs.
+    /// A response time of jobs.
     Response,
-    /// The shortest response of the slowest jobs.
+    /// The shortest response time of the slowest jobs.
     Slowest,
     /// A ratio to the run time.
     Slowdown,
@@ -53,8 +53,8 @@ const MEDIAN: Measure = measure("the response of the median job", What::Response
     response(row, |spread| spread.median)
 });
 
-/// Responses are of jobs that the end of the window does not cut, since the others last as long as the
-/// window under every policy.
+/// Responses are those of jobs that the end of the window does not cut: the others last as long as
+/// the window under every policy.
 const RESPONSES: [Measure; 3] = [
     measure("the mean response of jobs", What::Response, |row| response(row, |spread| spread.mean)),
     measure("the response of the slowest 5 % of jobs", What::Slowest, |row| {
@@ -67,12 +67,12 @@ const RESPONSES: [Measure; 3] = [
 
 const MAKESPAN: Measure = measure("the makespan", What::Time, |row| row.metrics.makespan_s);
 
-/// The measures that the first sentence has.
+/// The number of measures in the first sentence.
 pub(super) const FIRST: usize = 2;
 
-/// All measures, those of the first sentence first: the wait and the slowdown, which decide which policy is
-/// compared with the first; or the response of the median job and the wait, if that response changes by a
-/// larger factor than the wait.
+/// All measures, starting with those of the first sentence. These are the wait and the slowdown,
+/// which decide which policy is compared with the first. If the response of the median job falls by
+/// a larger factor than the wait, they are that response and the wait.
 pub(super) fn measures(pair: [&Replayed; 2], is_settled: bool) -> [Measure; 7] {
     let wait = if is_settled { SETTLED } else { WAIT };
     let factor = |measure: &Measure| {
@@ -84,7 +84,7 @@ pub(super) fn measures(pair: [&Replayed; 2], is_settled: bool) -> [Measure; 7] {
         .is_some_and(|(median, wait)| median < wait && median < 1.0 - APART);
     let [mut mean, p95, p99] = RESPONSES;
     if pair.iter().any(|row| row.metrics.whole_job_response_s.is_some()) {
-        // The sentence says of which jobs.
+        // The sentence says which jobs are meant.
         mean.name = "the mean response";
     }
     if is_median {
@@ -106,7 +106,7 @@ pub(super) fn slowdown(row: &Replayed) -> Option<f64> {
     Some(row.metrics.bounded_slowdown?.mean)
 }
 
-/// How a value compares with that under the first policy.
+/// How a value changes from the first policy to this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Lower,
@@ -126,8 +126,8 @@ impl Change {
     }
 }
 
-/// Measures with their values; responses that are not of all jobs come last, with the jobs that they are
-/// of.
+/// Measures with their values. If responses are not those of all jobs, they come last, with a note
+/// about their jobs.
 pub(super) fn listed_of(
     measures: &[Measure],
     pair: [&Replayed; 2],
@@ -152,10 +152,11 @@ pub(super) fn listed_of(
     }
 }
 
-/// The jobs that responses are of, if the window cuts some.
+/// The jobs with these responses, if the window cuts some jobs.
 const OF_WHOLE: &str = "among jobs that the end of the window does not cut";
 
-/// `the mean wait of tasks (28.2 min instead of 41.9 min)`; without values if they look the same.
+/// `the mean wait of tasks (28.2 min instead of 41.9 min)`; without values if the two look the
+/// same.
 fn told(measure: &Measure, values: [f64; 2]) -> String {
     let is_slowdown = measure.what == What::Slowdown;
     let [own, first] = if is_slowdown { values.map(three_digits) } else { alike(values) };
@@ -170,7 +171,7 @@ fn told(measure: &Measure, values: [f64; 2]) -> String {
     format!("{} ({own}{at_least} instead of {first}{of})", measure.name)
 }
 
-/// `a, b and c`; `None` for nothing.
+/// `a, b and c`; `None` for an empty list.
 pub(super) fn listed(all: &[String]) -> Option<String> {
     match all {
         [] => None,

@@ -1,4 +1,5 @@
-//! Tests of each rule, and a promise of all: every number in a finding is a number of its result.
+//! Tests of each rule, and a promise of all rules: every number in a finding is a number of its
+//! result.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -23,9 +24,9 @@ fn numbers_of(value: &Value, all: &mut Vec<f64>) {
 }
 
 /// The numbers of a sentence as written, each with the factor from the result to its unit: 100 for
-/// a share in per cent, less than 1 for times in larger units than seconds.
+/// a share in per cent, less than 1 for times in units larger than seconds.
 fn numbers_in(sentence: &str) -> Vec<(String, f64)> {
-    // Names in backticks and levels of intervals and quantiles are not results.
+    // Names in backticks, and the levels of intervals and quantiles, are not results.
     let outside = sentence.split('`').step_by(2).collect::<String>();
     let levels =
         ["95 % interval", "under 0.1 %", "95 % quantile", "99 % quantile", "1 %:", "than 1 %"];
@@ -53,7 +54,6 @@ fn numbers_in(sentence: &str) -> Vec<(String, f64)> {
     found
 }
 
-/// Asserts that every number of a sentence is a number of the result, rounded as it is written.
 /// The share of all jobs that did not finish, if the result has shares by outcome.
 fn lost_of(stored: &Value) -> Option<f64> {
     let rows = stored["answer"]["rows"].as_array()?;
@@ -63,11 +63,12 @@ fn lost_of(stored: &Value) -> Option<f64> {
     Some(rows.iter().filter(is_lost).filter_map(|row| row["share"].as_f64()).sum())
 }
 
+/// Asserts that every number of a sentence is a number of the result, rounded as it is written.
 fn assert_founded(sentence: &str, stored: &Value) {
     let mut known = Vec::new();
     numbers_of(stored, &mut known);
     known.extend(lost_of(stored));
-    // The name of a definition of stragglers has its factor.
+    // The name of a definition of stragglers contains its factor.
     let truths = stored["answer"]["truths"].as_array().into_iter().flatten();
     known.extend(truths.filter_map(|name| name.as_str()?.split(':').nth(1)?.parse::<f64>().ok()));
     for (text, factor) in numbers_in(sentence) {
@@ -84,7 +85,7 @@ fn assert_founded(sentence: &str, stored: &Value) {
     }
 }
 
-/// What a rule says of a result.
+/// The answer of a rule about a result.
 fn by(rule: fn(&Envelope) -> Option<Told>, stored: &Value) -> Option<Told> {
     let part = |key: &str| stored.get(key).cloned().unwrap_or_default();
     let inputs = serde_json::from_value(part("inputs")).unwrap_or_default();
@@ -158,8 +159,8 @@ fn waste_is_what_failed_and_killed_jobs_used_and_running_ones_are_open() {
     );
 }
 
-/// Promise: the main reason of an outcome is reported if the outcome has several and is large, and what
-/// the attempts did if that is something else than what became of their jobs.
+/// Promise: the main reason of a large outcome is reported if there are several reasons. What the
+/// attempts did is reported if it differs from the outcomes of their jobs.
 #[test]
 fn waste_says_its_main_reason_and_what_the_attempts_did() {
     let row = |outcome: &str, share: f64| json!({"outcome": outcome, "jobs": 9, "share": share});
@@ -232,7 +233,7 @@ fn a_kill_rule_is_shown_if_later_jobs_and_the_interval_confirm_it() {
             saved); it harms 7 finished jobs"
         )
     );
-    // What the later jobs used in all, and the share of jobs that are harmed, where they are known.
+    // The CPU that the later jobs used in total, and the share of harmed jobs, if they are known.
     let mut known = a_sweep(5.0, [0.05, 0.1, 0.2], 0.2);
     known["answer"]["selection"]["test_cpu"] = json!(6600.0);
     known["answer"]["rules"][0]["rows"][0]["harmed_jobs_share"] = json!(0.5);
@@ -285,7 +286,7 @@ fn a_rule_that_was_gentler_on_earlier_jobs_comes_first_if_later_jobs_confirm_it(
         ),
         "{text}"
     );
-    // Not if it loses on later jobs.
+    // No gentler rule is given if it loses on later jobs.
     swept["answer"]["selection"]["gentler"]["test"]["gain"] = json!(-3.0);
     let text = said(by(kill, &swept));
     assert!(
@@ -306,7 +307,8 @@ fn a_row(threshold: u32, harmed: u32, net: f64, destroyed: f64) -> Value {
         "destroyed_cpu_share": destroyed})
 }
 
-/// A sweep whose chosen rule acts at restarts, most of which follow an eviction; others are gentler.
+/// A sweep whose chosen rule acts at restarts, most of which follow an eviction; others are
+/// gentler.
 fn a_doubtful_sweep() -> Value {
     let mut swept = a_sweep(5.0, [0.05, 0.1, 0.2], 0.2);
     let answer = &mut swept["answer"];
@@ -326,8 +328,9 @@ fn a_doubtful_sweep() -> Value {
     swept
 }
 
-/// Promise: a rule most of whose restarts follow evictions, or of whose saving hardly any could be tested,
-/// is not recommended: the first sentence has the reason, the second the gentlest rule that still saves much.
+/// Promise: a rule is not recommended if most of its restarts follow evictions, or if hardly any of
+/// its saving could be tested. The first sentence has the reason, the second one the gentlest rule
+/// that still saves much.
 #[test]
 fn a_doubtful_rule_is_not_recommended() {
     let evicted = "93.0 % of restarts follow an eviction, not a failure";
@@ -351,7 +354,7 @@ fn a_doubtful_rule_is_not_recommended() {
             harms 2 and destroys 10.0 %"
         )
     );
-    // Most of the saving is of jobs that ran at the time of the choice.
+    // Most of the saving is in jobs that ran at the time of the choice.
     let mut between = swept.clone();
     let chosen = chosen_of(&mut between);
     chosen["train"]["net_cpu"] = json!(1_000_000.0);
@@ -370,7 +373,8 @@ fn a_doubtful_rule_is_not_recommended() {
         text.contains("harms 1 of 14 finished jobs with tasks in the first 2 h and destroys"),
         "{text}"
     );
-    // Without evictions, a quarter of the saving is enough, and half of it needs no word.
+    // Without evictions, a tested quarter of the saving is enough, and for a tested half nothing is
+    // said.
     between["answer"]["restarts_after_eviction"] = json!(49);
     for (net, is_doubtful, is_said) in
         [(12_000_001.0, true, true), (11_999_999.0, false, true), (5_999_999.0, false, false)]
@@ -380,7 +384,7 @@ fn a_doubtful_rule_is_not_recommended() {
         assert_eq!(text.starts_with("shown: Do not adopt"), is_doubtful, "{text}");
         assert_eq!(text.contains(". Only ") || is_doubtful, is_said, "{text}");
     }
-    // Not if the groups have other parameters, or lose.
+    // No share is given if the groups have different parameters, or if they lose.
     for (key, value) in [("net_cpu", json!(-3_000_000.0)), ("threshold", json!(2))] {
         let mut other = between.clone();
         other["answer"]["rules"][0]["rows"][0]["net_cpu"] = json!(69_424_300.0);
@@ -401,7 +405,7 @@ fn what_a_gentler_rule_destroys_is_in_the_first_sentence() {
         CPU of finished jobs; killing tasks after 30 min of dead time (in attempts that did not finish) saves \
         9.1 %, harms 2 and destroys 10.0 %. ";
     assert!(text.starts_with(first), "{text}");
-    // Rules that destroy more are named if there is no other.
+    // Rules that destroy more are named if there is no other rule.
     swept["answer"]["rules"][1]["rows"] =
         json!([a_row(1800, 2, 0.091, 0.165), a_row(60, 4, 0.099, 0.1)]);
     swept["answer"]["rules"][0]["rows"][0]["largest_destroyed_share"] = json!(0.784);
@@ -429,7 +433,7 @@ fn a_limit_says_what_it_cuts_and_that_it_is_fitted() {
         50 % of the requested time, and none more than 75 %; the tasks that it kills are those that ran \
         to their limit (if such a job goes on from a checkpoint, nothing is saved)"
     );
-    // A setting that loses because of one job says so.
+    // A setting that loses because of one job is reported as such.
     let mut lost = swept.clone();
     let row = &mut lost["answer"]["rows"][1];
     row["net_cpu"] = json!(-5.0);
@@ -441,7 +445,7 @@ fn a_limit_says_what_it_cuts_and_that_it_is_fitted() {
     ));
     lost["answer"]["rows"][1]["harmed"][0]["destroyed_cpu"] = json!(4.0);
     assert!(!said(by(kill, &lost)).contains("loses"));
-    // It rests on too few tasks, all of which the limit itself ended.
+    // The saving depends on too few tasks, and the limit itself ended all of them.
     for row in swept["answer"]["rows"].as_array_mut().unwrap() {
         row["condemned_tasks"]["failed"] = json!(9);
     }
@@ -474,7 +478,7 @@ fn a_saving_says_on_which_tasks_it_rests_and_how_much_of_it_is_open() {
         ),
         "{text}"
     );
-    // Nothing is open.
+    // Nothing is saved in jobs that still run.
     swept["answer"]["rules"][0]["rows"][0]["saved_cpu"]["running"] = json!(0.0);
     assert!(said(by(kill, &swept)).ends_with(" by killing 11 of their tasks"));
 }
@@ -539,7 +543,7 @@ fn other_time_limits_are_reported_beside_the_rule() {
     assert!(text.ends_with(expected), "{text}");
     let text = said(by(kill, &of(-0.1)));
     assert!(text.ends_with(". No time limit is shown to save more than it destroys"), "{text}");
-    // If the chosen rule is itself the limit, it is mentioned once.
+    // If the chosen rule is itself a limit, it is mentioned only once.
     let mut hindsight = of(0.25);
     hindsight["answer"].as_object_mut().unwrap().remove("selection");
     let text = said(by(kill, &hindsight));
@@ -603,7 +607,7 @@ fn a_detector_says_what_its_copies_need_and_how_alike_the_truth_is() {
     );
     assert_founded(&text, &stored);
     assert!(said(by(detector, &of(0.7))).ends_with("instead of 0.68, not the best by all of them"));
-    // Another one that saves nearly as much with far fewer copies, and one job that is most of it.
+    // Another detector saves nearly as much with far fewer copies, and most of that is in one job.
     let mut cheap = of(0.5);
     let copies = cheap["answer"]["copies"].as_array_mut().unwrap();
     copies[4]["largest_earlier_share"] = json!(0.6);
@@ -625,25 +629,26 @@ fn a_detector_says_what_its_copies_need_and_how_alike_the_truth_is() {
         "{text}"
     );
     assert_founded(&text, &cheap);
-    // A tenth of the copies is no luck.
+    // If a tenth of the copies end first, the gain does not count as luck.
     cheap["answer"]["copies"][4]["won"] = json!(2629);
     assert!(said(by(detector, &cheap)).starts_with("shown: Perhaps `flink`: copies of the tasks"));
 }
 
-/// What is said if `fair` is better in all and tasks waited so long in the record, s.
+/// The answer if `fair` is better in all measures and tasks waited this long in the record, s.
 fn with_record(stored: &mut Value, wait_s: f64) -> String {
     stored["answer"]["policies"][2]["metrics"]["job_response_s"]["mean"] = json!(4.0);
     stored["answer"]["recorded"]["waiting_s"]["mean"] = json!(wait_s);
     said(by(policy, stored))
 }
 
-/// Of policies that all wait longer than the record.
+/// The answer if tasks wait longer than in the record under all policies.
 const NONE_BETTER: &str = "not shown: No policy is shown to do better than what was done: under each of them \
     tasks wait longer than they did. Among them, fair share, compared with first come, first served, lowers";
 
-/// Four policies; `fair` with a mean wait and slowdown, jobs that it helps and hurts, and open jobs.
+/// Four policies. `fair` has this mean wait and slowdown, helps and hurts these numbers of jobs,
+/// and has these open jobs.
 fn replayed(wait: f64, slowdown: f64, [helped, hurt]: [u32; 2], open: u32) -> Value {
-    // Its mean response is never better: it does not decide.
+    // The mean response is never better: it does not decide.
     let row = |name: &str, response: f64, wait: f64, slowdown: f64| {
         json!({"policy": name, "metrics": {"job_response_s": {"mean": response},
             "makespan_s": 300.0,
@@ -698,7 +703,7 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
     let confined = "(9 s instead of 5 s); the replays give all 1,159 processors to every job, but partition black, with \
         90.9 % of the tasks, never used more than 756 at once in the record. Within";
     assert!(text.contains(confined), "{text}");
-    // A queue that used nearly all of them.
+    // A queue that used nearly all of the processors.
     pooled["answer"]["largest_queue"]["processors_max"] = json!(1100.0);
     assert!(!said(by(policy, &pooled)).contains("black"));
     for (wait, slowdown) in [(183.0, 1.23), (49.0, 2.12), (190.0, 3.0)] {
@@ -791,7 +796,7 @@ fn what_waits_at_the_start_of_a_replay_is_kept_apart() {
         that the end of the window cuts; 1 of 19 jobs end later, 13 sooner. It also lowers the mean response \
         (40 s instead of 43 s) among jobs that the end of the window does not cut; within 1 %: ";
     assert!(text.contains(part), "{text}");
-    // More running time was lost with machines than the responses rise.
+    // More running time was lost with machines than responses rose.
     for (place, hours) in [(0, 100.0), (2, 101.0)] {
         let metrics = &mut rises["answer"]["policies"][place]["metrics"];
         metrics["lost"] = json!({"count": 9, "time_s": hours * 3600.0, "cpu_s": 0.0});
@@ -834,10 +839,10 @@ fn the_load_is_reported_on_average_and_at_its_fullest() {
         the machines; in the fullest hour they requested 90.0 %. Before 1982-09-04 15:06:40, the log \
         seems to hold only jobs that ended later"
     );
-    // Intervals are not divided.
+    // The instant in the text does not split an interval.
     cut["answer"]["whole_from"]["intervals_when"] = json!("1982-09-04 16:00:00");
     assert!(said_of(&cut).contains("average from 1982-09-04 16:00:00 on, running"));
-    // A change for long, and the processors that shares are of.
+    // A change that lasts, and the number of processors to which shares refer.
     let mut fell = stored.clone();
     fell["answer"]["unit"] = json!("processor");
     fell["answer"]["level"] = json!({"at_s": 4e8, "when": "1982-09-04 15:06:40", "before_share": 0.9,
@@ -852,7 +857,7 @@ fn the_load_is_reported_on_average_and_at_its_fullest() {
         "{text}"
     );
     assert_founded(&text.replace("1982-09-04 15:06:40", ""), &fell);
-    // Three intervals of an hour: a tenth of them is reported, a minute is not.
+    // Three intervals of an hour: a tenth of that time is reported, a minute is not.
     let mut quiet = stored.clone();
     for (without_s, is_told) in [(1080.0, true), (60.0, false)] {
         quiet["answer"]["arrivals"] = json!({"jobs": 1, "left_censored_out": 0, "time_of_day": "local",
@@ -936,7 +941,7 @@ fn every_rule_is_of_a_result_that_exists() {
 }
 
 proptest! {
-    /// Every number in a sentence is a number of the result, whatever that holds.
+    /// Every number in a sentence is a number of the result, for any contents of the result.
     #[test]
     fn a_finding_holds_no_number_that_its_result_does_not(
         shares in prop::collection::vec(0.0..1.0_f64, 8),
@@ -976,7 +981,8 @@ proptest! {
     }
 }
 
-/// Promise: an outcome that rests on one job is named if the whole does not; a small one is not.
+/// Promise: an outcome that depends on one job is named if the total does not; a small outcome is
+/// not.
 #[test]
 fn an_outcome_that_rests_on_one_job_is_named() {
     let of = |share: f64, failed: f64, all: f64| {
@@ -1003,7 +1009,7 @@ fn the_first_sentence_of_a_finding_ends_at_its_full_stop() {
     assert_eq!(one, ("User J. Smith got most: 30.3 %", Some("3 of them requested half")),);
     assert_eq!(parts("Half ended within 60 s. Few did").1, Some("Few did"));
     assert_eq!(parts("User Dr. Wu got most").1, None);
-    // The reason not to adopt a rule needs the numbers.
+    // The reason not to adopt a rule needs the numbers of the next sentence.
     let advice =
         parts("Do not adopt a kill rule yet: few could be tested. It saves 6.8 %. It is gentle");
     assert_eq!(advice.0, "Do not adopt a kill rule yet: few could be tested. It saves 6.8 %");

@@ -7,9 +7,9 @@ use crate::digits::{counted, grouped, six_digits};
 use crate::fairness::history::known_name;
 use crate::results::envelope::Envelope;
 
-/// Who used most, what share the fewest users with half of it have, and how many used more than an equal share. The trace
-/// records no entitlement: equal shares are what the figures are compared with, not what was
-/// promised.
+/// The heaviest user, the share of the fewest users who have half, and how many users got more than
+/// an equal share. The trace records no entitlement: the figures are compared with equal shares,
+/// not with promised ones.
 pub(super) fn users(stored: &Envelope) -> Option<Told> {
     let answer: &FairnessAnswer = stored.found()?;
     let heaviest = answer.users.first()?;
@@ -45,8 +45,8 @@ pub(super) fn users(stored: &Envelope) -> Option<Told> {
     )))
 }
 
-/// The share of the heaviest users, which is half or more for the fewest who have half; `None` if not all of
-/// them are known.
+/// The share of the heaviest users. For the fewest users who have half, it is half or more. `None`
+/// if not all of these users are known.
 fn share_of_top(answer: &FairnessAnswer, top: u64) -> Option<f64> {
     let users = answer.users.get(..usize::try_from(top).ok()?)?;
     users.iter().map(|user| user.share).sum()

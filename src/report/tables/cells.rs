@@ -62,7 +62,7 @@ fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
             text.parse().map_or_else(|_| Cell::of(text), |rate| Cell::in_units_of(rate, 0.001))
         }
         _ if is_share(column) || is_part_of_all(table, column) => Cell::share(text),
-        // A survival counts from the start of each job or spell.
+        // Survival times count from the start of each job or spell.
         _ if column == "time_s" && table.file.contains("survival") => {
             Cell::lasting(text.parse().ok())
         }
@@ -78,22 +78,23 @@ fn in_form(table: &Table, kept: &Kept<'_>, text: &str, idx: usize) -> Cell {
     }
 }
 
-/// Whether a column is a share of all CPU although its name does not say so.
+/// Whether a column is a share of all CPU, although its name does not say so.
 fn is_part_of_all(table: &Table, column: &str) -> bool {
     column == "cpu_requested" && table.file == "replay-record.csv"
 }
 
-/// Kill rules with commas between them, by name.
+/// The names of kill rules, with commas between them.
 fn names_of(rules: &str) -> String {
     rules.split(", ").map(name_of).collect::<Vec<&str>>().join(", ")
 }
 
-/// Columns with kill rules.
+/// Whether a column holds kill rules.
 fn is_rule(column: &str) -> bool {
     column == "rule" || column.ends_with("_rule") || column == "among"
 }
 
-/// A value with the unit of its row: lengths of time in words, one thing in the singular.
+/// A value with the unit of its row. Lengths of time are in words; the unit of 1 is in the
+/// singular.
 pub(in crate::report) fn in_unit(value: Cell, text: &str, unit: &str) -> Cell {
     match (unit, text.parse::<f64>()) {
         ("", _) | (_, Err(_)) => value,
@@ -103,14 +104,14 @@ pub(in crate::report) fn in_unit(value: Cell, text: &str, unit: &str) -> Cell {
     }
 }
 
-/// `restart` for `restarts`; `core-s` stays.
+/// `restart` for `restarts`; units such as `core-s` stay as they are.
 fn singular(unit: &str) -> String {
     let end = unit.find(|letter: char| !letter.is_alphabetic()).unwrap_or(unit.len());
     let (word, rest) = unit.split_at(end);
     format!("{}{rest}", word.strip_suffix('s').unwrap_or(word))
 }
 
-/// The parameters of `name:key=value,key=value`, apart.
+/// The parameters of `name:key=value,key=value`, separated.
 fn parameters(settings: &str) -> String {
     match settings.split_once(':') {
         Some((_, parameters)) => parameters.replace(',', ", "),

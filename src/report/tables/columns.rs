@@ -1,7 +1,7 @@
-//! What the columns of stored tables hold, and which of them a page shows.
+//! The contents of the columns of stored tables, and the columns that a page shows.
 //!
-//! In: the names of columns in files. Out: their kinds, their order on a page, the columns that only
-//! the file has, and the bounds and units that a page writes beside a value.
+//! In: the names of columns in files. Out: their kinds, their order on a page, the columns that
+//! only the file has, and the bounds and units that a page writes next to a value.
 
 use crate::answers::{describe, machines};
 use crate::report::headings::heading;
@@ -9,7 +9,7 @@ use crate::report::pivoted;
 use crate::results::Table;
 use crate::results::kind::Kind;
 
-/// Columns whose whole numbers are names.
+/// Whether whole numbers in this column are names.
 pub(super) fn is_name(column: &str) -> bool {
     column.ends_with("_id")
         || matches!(
@@ -26,7 +26,7 @@ pub(super) fn is_name(column: &str) -> bool {
         )
 }
 
-/// Columns of shares of a whole.
+/// Whether a column holds shares of a whole.
 pub(super) fn is_share(column: &str) -> bool {
     let is_of_whole = |word: &str| {
         matches!(word, "share" | "chance" | "precision" | "recall" | "accuracy" | "utilisation")
@@ -35,17 +35,18 @@ pub(super) fn is_share(column: &str) -> bool {
         || column.split('_').any(is_of_whole)
 }
 
-/// Columns of measures between 0 and 1 that are no shares of a whole.
+/// Columns of measures between 0 and 1 that are not shares of a whole.
 pub(super) const MEASURES: [&str; 3] = ["auc", "brier_score", "f1"];
 
 /// Rates that pages show per 1,000 task-hours, as charts do.
 pub(super) const PER_TASK_HOUR: [&str; 3] =
     ["false_alarms_per_task_hour", "rate_in_calm", "rate_in_shift"];
 
-/// The column that names the columns of a row that are only lower bounds. Their cells say so.
+/// The column that lists which values of a row are only lower bounds. The cells of these values
+/// show it.
 pub(super) const LOWER_BOUNDS: &str = "at_least";
 
-/// Columns of zeros that are not worth a note.
+/// Columns that are not named in the note about columns of zeros.
 pub(super) const UNNOTED: [&str; 2] = ["censored", "left_censored"];
 
 /// The column with the unit of CPU, GPU and memory times.
@@ -55,11 +56,11 @@ pub(super) fn is_unit(column: &str) -> bool {
     column == UNIT || column.ends_with("_unit")
 }
 
-/// A column that sets what a row is about, and is a number.
+/// A column with a number that defines the row.
 pub(super) const THRESHOLD: &str = "threshold";
 
-/// Harm and what it buys, or what is saved and by one job, follow the names: at the right they would be cut
-/// off on most screens.
+/// The order of columns after the names: the harm, what is gained by it, and the share of a single
+/// job. At the right end, most screens would cut them off.
 fn rank(column: &str) -> usize {
     match column {
         "harmed_jobs" | "jobs_harmed" | "jobs_hurt" => 0,
@@ -69,7 +70,7 @@ fn rank(column: &str) -> usize {
     }
 }
 
-/// The columns in the order of the page: names and thresholds, harm, the rest.
+/// The columns in the order of the page: names and thresholds, then harm, then the rest.
 pub(super) fn with_harm_first(header: &[String], mut columns: Vec<usize>) -> Vec<usize> {
     let of = |idx: &usize| header.get(*idx).map_or("", String::as_str);
     let is_key = |column: &str| {
@@ -81,7 +82,7 @@ pub(super) fn with_harm_first(header: &[String], mut columns: Vec<usize>) -> Vec
     columns
 }
 
-/// Columns of `fairness.csv` that the table of all users above it shows in words.
+/// Columns of `fairness.csv` that the table of all users above it already shows in words.
 const OF_USERS: [&str; 8] = [
     "share",
     "ran_cpu_s",
@@ -97,7 +98,7 @@ pub(super) fn is_shown_above(table: &Table, column: &str) -> bool {
     table.file == "fairness.csv" && (OF_USERS.contains(&column) || is_usage(table, column))
 }
 
-/// Whether a column repeats the usage of users: a bill without prices is the usage.
+/// Whether a column repeats the usage of users: a bill without prices equals the usage.
 fn is_usage(table: &Table, column: &str) -> bool {
     let place = |name: &str| table.header.iter().position(|known| known == name);
     let is_bill = column.starts_with("metered") && column.ends_with("_cv");
@@ -108,7 +109,7 @@ fn is_usage(table: &Table, column: &str) -> bool {
 /// The ledger of GPU time.
 const OF_GPUS: &str = "account-gpu.csv";
 
-/// How the names of all its tables begin.
+/// The start of the names of all tables about GPU time.
 const GPU_TABLES: &str = "account-gpu";
 
 /// Whether a table has CPU or GPU time by outcome.
@@ -123,12 +124,12 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
     let is_by_job = is_account || describe::KINDS.iter().any(is_described);
     match column {
         "outcome" if is_by_job => "outcome of the job".to_owned(),
-        // Jobs may be known for longer than tasks.
+        // Jobs may be known for a longer time than tasks.
         "jobs_with_tasks" if is_account => "of these with loaded tasks".to_owned(),
         "tasks" if is_account => "their tasks".to_owned(),
         "finished" if table.file == "finish-given-events.csv" => "whose job finished".to_owned(),
         "cpu" if table.file.starts_with(GPU_TABLES) => "GPU time".to_owned(),
-        // A user may have several.
+        // A user may have several accounts.
         "account" if table.file == "monthly-users.csv" => "account with most of it".to_owned(),
         "utilisation" if table.file == "replay-time.csv" => {
             "CPU requested, of what policies may fill".to_owned()
@@ -136,7 +137,7 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
         "cpu_requested" if table.file == "replay-record.csv" => {
             "CPU requested, of what the machines have".to_owned()
         }
-        // Outages may be known for longer.
+        // Outages may be known for a longer time than tasks.
         "attempts" | "jobs" if table.file == "machine-details.csv" => {
             format!("{column} while tasks are loaded")
         }
@@ -144,19 +145,19 @@ pub(super) fn heading_in(table: &Table, column: &str) -> String {
     }
 }
 
-/// A square of a unit says nothing to readers.
+/// A square of a unit has no meaning for readers.
 pub(super) const VARIANCE: &str = "variance";
 
-/// Whether a column counts waits of a log that records none.
+/// Whether a column counts waits, although the log records none.
 pub(super) fn counts_no_waits(table: &Table, column: &str) -> bool {
     let place = table.header.iter().position(|known| known == column);
     let is_zero = |row: &Vec<String>| place.is_some_and(|idx| row[idx] == "0");
     column == "jobs_with_wait" && table.rows.iter().all(is_zero)
 }
 
-/// Whether a column of the jobs with a page says the same in every row: the outcome by the exact
-/// sequence is that by the last event, every job has one task and one attempt, and the CPU time of
-/// each is known.
+/// Whether a column about jobs with a page has the same information in every row. For outcomes: the
+/// one by the exact sequence equals the one by the last event. For tasks and attempts: every job
+/// has one. For running times: the CPU time of each job is known.
 pub(super) fn says_the_same(table: &Table, column: &str) -> bool {
     let place = |name: &str| table.header.iter().position(|known| known == name);
     let Some(own) = place(column).filter(|_| table.file == "jobs.csv") else { return false };
@@ -166,7 +167,7 @@ pub(super) fn says_the_same(table: &Table, column: &str) -> bool {
             place("outcome_terminal").is_some_and(|other| all(&|row| row[own] == row[other]))
         }
         "tasks" | "attempts" => all(&|row| row[own] == "1"),
-        // The CPU time that a job requested says more than how long its tasks ran.
+        // The CPU time that a job requested says more than the running time of its tasks.
         "running_s" => {
             place("requested_cpu").is_some_and(|other| all(&|row| !row[other].is_empty()))
         }
@@ -174,7 +175,7 @@ pub(super) fn says_the_same(table: &Table, column: &str) -> bool {
     }
 }
 
-/// Whether a column repeats the number of jobs in every row: each has one task.
+/// Whether a column repeats the number of jobs in every row, since each job has one task.
 pub(super) fn repeats_jobs(table: &Table, column: &str) -> bool {
     let place = |name: &str| table.header.iter().position(|known| known == name);
     let is_count = is_ledger(table) && matches!(column, "jobs_with_tasks" | "tasks");
@@ -182,14 +183,15 @@ pub(super) fn repeats_jobs(table: &Table, column: &str) -> bool {
     both.is_some_and(|(jobs, own)| table.rows.iter().all(|row| row.get(jobs) == row.get(own)))
 }
 
-/// All rules of a sweep in one plane.
+/// The table with all rules of a sweep in one plane.
 const PLANE: &str = "sweep-plane.csv";
 
-/// The column of this table that marks the settings which no other one beats.
+/// The column of this table that marks the settings that no other setting beats.
 pub(super) const ON_FRONT: &str = "is_on_front";
 
-/// Whether a page shows a row. Of the plane of a sweep it shows the settings that no other one beats and
-/// that save something, and those that sentences name: the table of the sweep has the others.
+/// Whether a page shows a row. In the plane of a sweep, it shows two kinds of settings if they save
+/// something: those that no other setting beats, and those that sentences name. The table of the
+/// sweep has the other settings.
 pub(super) fn is_on_page(table: &Table, row: &[String]) -> bool {
     let text = |name: &str| {
         let place = table.header.iter().position(|known| known == name);
@@ -204,19 +206,19 @@ pub(in crate::report) fn repeats_others(table: &Table) -> bool {
     table.file == PLANE && table.rows.iter().filter(|row| is_on_page(table, row)).count() < 2
 }
 
-/// Columns that are always kept, since the script of the page computes with them.
+/// Columns that are always kept, because the script of the page uses them.
 pub(super) fn columns_kept(table: &Table) -> &'static [&'static str] {
     if table.file == "sweep.csv" { &["threshold", "net_cpu", "harmed_jobs"] } else { &[] }
 }
 
-/// Whether a row of a table is a configuration of machines that none has when it is last seen.
+/// Whether a row is a configuration that no machine had when it was last seen.
 pub(super) fn has_no_machines(table: &Table, row: &[String]) -> bool {
-    // The file and its column of counts have the name of the study.
+    // The file and its column of counts have the same name as the study.
     let name = machines::KIND.name;
     table.file == format!("{name}.csv") && has_zero(table, row, name)
 }
 
-/// Whether such a configuration has no outage either: the page shows nothing of it.
+/// Whether such a configuration also has no outage: the page then does not show it.
 pub(super) fn is_bare(table: &Table, row: &[String]) -> bool {
     has_no_machines(table, row) && has_zero(table, row, "outages")
 }
@@ -226,7 +228,7 @@ fn has_zero(table: &Table, row: &[String], column: &str) -> bool {
     place.and_then(|idx| row.get(idx)).is_some_and(|count| count == "0")
 }
 
-/// Columns that few readers compare, by file: with them, the table would be too wide to read.
+/// Columns that few readers compare, by file. With them, the table would be too wide to read.
 const IN_FILE_ONLY: [(&str, &[&str]); 11] = [
     (
         "episodes.csv",
@@ -302,8 +304,8 @@ const IN_FILE_ONLY: [(&str, &[&str]); 11] = [
     ),
 ];
 
-/// Whether the outcomes of jobs with a page are those by the exact sequence of events, and some are others
-/// by the last event: one column of outcomes is enough.
+/// Whether a table of jobs with a page shows outcomes by the exact sequence of events, while some
+/// outcomes differ by the last event. The table then needs only one column of outcomes.
 fn goes_by_sequence(table: &Table) -> bool {
     const SEQUENCE: &str = "outcome_sequence";
     let has_it = table.header.iter().any(|column| column == SEQUENCE);
@@ -312,7 +314,7 @@ fn goes_by_sequence(table: &Table) -> bool {
 
 /// Whether a column is only in the file.
 pub(super) fn is_in_file_only(table: &Table, column: &str) -> bool {
-    // A load that is split has a row for each part of each interval.
+    // A load that is split has a row for each part in each interval.
     let is_split =
         table.file.starts_with("load-by-") && table.header.iter().any(|own| own == "end_s");
     if column == "outcome_terminal" && goes_by_sequence(table) {
@@ -320,13 +322,13 @@ pub(super) fn is_in_file_only(table: &Table, column: &str) -> bool {
     }
     let file = if is_split { "load.csv" } else { table.file.as_str() };
     let of_file = |known: &(&str, &[&str])| known.0 == file && known.1.contains(&column);
-    // The caption of the chart of a distribution says it for all outcomes.
+    // The caption of the chart of a distribution gives this count for all outcomes.
     let is_described = describe::KINDS.iter().any(|kind| file == format!("{}.csv", kind.name));
     is_described && column == "left_censored" || IN_FILE_ONLY.iter().any(of_file)
 }
 
-/// The columns by which the rows of a table are sorted on a page, each from its largest value;
-/// unknown values count as 0.
+/// The columns by which the rows of a table are sorted on a page, the largest values first; unknown
+/// values count as 0.
 pub(super) fn sorted_by(table: &Table) -> &'static [&'static str] {
     match table.file.as_str() {
         "detect.csv" => &["earlier_share", "f1"],
@@ -336,7 +338,8 @@ pub(super) fn sorted_by(table: &Table) -> &'static [&'static str] {
     }
 }
 
-/// Whether a table is folded, however short: a chart shows its values, or they are details.
+/// Whether a table is folded even if it is short, because a chart shows its values or they are
+/// details.
 pub(super) fn is_folded(table: &Table) -> bool {
     is_of_policies(table)
         || table.file.ends_with("-curves.csv")
@@ -354,15 +357,17 @@ pub(super) fn is_folded(table: &Table) -> bool {
         )
 }
 
-/// The columns of the same table that belong to a value and are written in its cell.
+/// The columns of a table that belong to a value in another column and are written in the same
+/// cell.
 pub(super) struct Beside {
-    /// The lower and the upper bound of its interval: `<name>_low` and `<name>_high`.
+    /// The columns with the lower and the upper bound of the interval: `<name>_low` and
+    /// `<name>_high`.
     pub bounds: Option<(usize, usize)>,
-    /// Its unit, `<name>_unit`.
+    /// The column with the unit, `<name>_unit`.
     pub unit: Option<usize>,
 }
 
-/// What is written beside the value of a column.
+/// The columns that are written next to the value of a column.
 pub(super) fn beside(header: &[String], column: &str) -> Beside {
     let place = |end: &str| {
         let is_it = |known: &String| known.strip_suffix(end).is_some_and(|name| name == column);
@@ -371,8 +376,8 @@ pub(super) fn beside(header: &[String], column: &str) -> Beside {
     Beside { bounds: place("_low").zip(place("_high")), unit: place("_unit") }
 }
 
-/// Whether the cells of another column have this one beside their value: those of `net_share` for
-/// `net_share_low`.
+/// Whether a column is written next to the values of another column: `net_share_low` is in the
+/// cells of `net_share`.
 pub(super) fn is_beside(header: &[String], column: &str) -> bool {
     let name = ["_low", "_high", "_unit"].iter().find_map(|end| column.strip_suffix(end));
     let Some(name) = name.filter(|name| header.iter().any(|known| known == name)) else {
@@ -383,7 +388,8 @@ pub(super) fn is_beside(header: &[String], column: &str) -> bool {
     places.into_iter().any(|idx| header[idx] == column)
 }
 
-/// Whether a table has one row of one replay per policy: the page has these side by side in words.
+/// Whether a table has one row of one replay per policy: the page already has these policies next
+/// to each other, in words.
 fn is_of_policies(table: &Table) -> bool {
     let is_of_several = |column: &String| matches!(column.as_str(), "seeds" | "arrivals");
     table.file == "replay.csv" && !table.header.iter().any(is_of_several)

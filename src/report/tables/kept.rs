@@ -19,17 +19,17 @@ pub(super) struct Kept<'a> {
     /// Units that all rows have in common.
     pub(super) units: Vec<&'a str>,
     pub(super) zero_rows: usize,
-    /// Rows with values that only the file has.
+    /// The number of rows with values that only the file has.
     pub(super) beaten_rows: usize,
     /// Columns that are zero in each of several rows.
     pub(super) zero_columns: Vec<&'a str>,
     /// Columns with values that only the file has.
     pub(super) in_file_only: Vec<&'a str>,
-    /// Columns of CPU, GPU or memory time.
+    /// The positions of columns of CPU, GPU or memory time.
     pub(super) amounts: Vec<usize>,
-    /// Whether these are shown in hours.
+    /// Whether these amounts are shown in hours.
     pub(super) in_hours: bool,
-    /// Their unit in the file, if the table or its result names one.
+    /// The unit of these amounts in the file, if the table or its result names one.
     pub(super) unit: Option<&'a str>,
 }
 
@@ -39,7 +39,7 @@ impl Kept<'_> {
         self.units == ["s"] && is_statistic(column)
     }
 
-    /// The units of the caption; that of amounts is in their headings.
+    /// The units for the caption. The unit of amounts is in their headings.
     pub(super) fn units(&self, table: &Table) -> Vec<String> {
         let is_in_heading = |unit: &str| !self.amounts.is_empty() && self.unit == Some(unit);
         let units = self.units.iter().copied().filter(|unit| !is_in_heading(unit));
@@ -48,7 +48,7 @@ impl Kept<'_> {
         units.map(str::to_owned).chain(of_hours).collect()
     }
 
-    /// The heading of a column; that of an amount has its unit.
+    /// The heading of a column. The heading of an amount includes its unit.
     pub(super) fn heading(&self, table: &Table, column: &str) -> String {
         // The caption has the unit.
         if self.unit.is_some() && is_in_hours(column) {
@@ -81,14 +81,14 @@ pub(super) fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
     let (mut in_file_only, mut of_amounts) = (Vec::new(), None);
     for (idx, column) in table.header.iter().enumerate() {
         let cell = |row: &&'_ [String]| row.get(idx).cloned().unwrap_or_default();
-        // A column of missing names (`-`) is a column without a value.
+        // A column of missing names (`-`) counts as a column without a value.
         if rows.iter().all(|row| matches!(cell(row).as_str(), "" | "-"))
             || is_shown_above(table, column)
             || repeats_jobs(table, column)
             || says_the_same(table, column)
             || counts_no_waits(table, column)
             || [IS_TOTAL, ON_FRONT, VARIANCE, LOWER_BOUNDS].contains(&column.as_str())
-            // Its value, with which it is kept or left out, has it beside it.
+            // It is written next to its value, and is kept or left out together with it.
             || is_beside(&table.header, column)
         {
             continue;
@@ -141,7 +141,7 @@ pub(super) fn kept<'a>(table: &'a Table, unit: Option<&'a str>) -> Kept<'a> {
     }
 }
 
-/// Sorts the rows like the chart of the page.
+/// Sorts the rows in the order of the chart on the page.
 fn sort(table: &Table, rows: &mut [&[String]]) {
     let place = |name: &&str| table.header.iter().position(|known| known == name);
     if let Some(idx) = place(&"what").filter(|_| table.file == EPISODES) {
@@ -158,8 +158,8 @@ fn sort(table: &Table, rows: &mut [&[String]]) {
 /// The table of episodes.
 const EPISODES: &str = "episodes.csv";
 
-/// Sorts episodes by kind, that with the largest share of its events first and machines last, and by
-/// share within each kind.
+/// Sorts episodes by kind and, within each kind, by share. The kind with the largest share of its
+/// events comes first; machines come last.
 fn by_kind(rows: &mut [&[String]], what: usize, share: Option<usize>) {
     let share = |row: &[String]| -> f64 {
         let text = share.and_then(|idx| row.get(idx));
@@ -182,7 +182,7 @@ fn by_kind(rows: &mut [&[String]], what: usize, share: Option<usize>) {
     });
 }
 
-/// The rows without the one for all outcomes, if there is only one outcome and its row is the same.
+/// The rows without that of a single outcome, if it equals the row for all outcomes.
 fn one_group<'a>(header: &[String], rows: Vec<&'a [String]>) -> Vec<&'a [String]> {
     let Some(place) = header.iter().position(|column| column == "outcome") else { return rows };
     let [all, one] = rows.as_slice() else { return rows };
@@ -192,12 +192,13 @@ fn one_group<'a>(header: &[String], rows: Vec<&'a [String]>) -> Vec<&'a [String]
     if is_same { vec![*all] } else { rows }
 }
 
-/// Whether a file has a CPU time in hours: of processors or of another unit that the result names.
+/// Whether a column of the file has CPU time in hours, of processors or of another unit that the
+/// result names.
 fn is_in_hours(column: &str) -> bool {
     column.ends_with("cpu_h")
 }
 
-/// The unit in hours of a unit of CPU, GPU or memory time in seconds; others as they are.
+/// A unit of CPU, GPU or memory time with hours instead of seconds; other units as they are.
 fn in_hours(unit: &str) -> String {
     unit_of_use(unit, HOURS_FROM_S).0
 }
@@ -215,8 +216,9 @@ fn amounts(header: &[String], columns: &[usize], unit: Option<&str>) -> Vec<usiz
     if named.is_empty() && is_of_use { those(is_use_by_unit) } else { named }
 }
 
-/// Whether amounts are shown in hours, as in sentences and charts: if the largest is an hour of one
-/// unit or more, or if all are zero, since other tables of the page are in hours.
+/// Whether amounts are shown in hours, as in sentences and charts. They are if the largest amount
+/// is at least an hour of one unit. They also are if all amounts are zero, because other tables of
+/// the page are in hours.
 fn are_long(amounts: &[usize], rows: &[&[String]]) -> bool {
     let cells = amounts.iter().flat_map(|&idx| rows.iter().filter_map(move |row| row.get(idx)));
     let seconds = cells.filter_map(|cell| cell.parse::<f64>().ok());
@@ -230,16 +232,15 @@ const ZEROS_FROM: usize = 2;
 /// The column that marks the row of all groups together. Its page names that row instead.
 const IS_TOTAL: &str = "is_total";
 
-/// Whether a row is of all groups together.
+/// Whether a row is the one of all groups together.
 pub(super) fn is_total(table: &Table, row: &[String]) -> bool {
     let place = table.header.iter().position(|column| column == IS_TOTAL);
     place.and_then(|idx| row.get(idx)).is_some_and(|text| text == "true")
 }
 
-/// Whether a row has a zero and, names apart, no number except zeros and no `true`; other texts do
-/// not count.
+/// Whether a row has a zero, but no other number and no `true`. Names and other texts do not count.
 pub(super) fn says_nothing(header: &[String], row: &[String]) -> bool {
-    // Of a table by hour, hour 0 is no value.
+    // In a table by hour, hour 0 is not a value.
     let is_key = |column: &str| is_name(column) || column == "hour";
     let mut cells = header.iter().zip(row).filter(|(column, _)| !is_key(column));
     let is_zero = |cell: &str| cell.parse::<f64>().map(|number| number == 0.0);

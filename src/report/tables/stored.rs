@@ -1,4 +1,4 @@
-//! A stored table as HTML, with a link to its file and notes about what is not shown.
+//! A stored table as HTML, with a link to its file and notes about its hidden parts.
 
 use super::cells::cell_of;
 use super::columns::{LOWER_BOUNDS, THRESHOLD, has_no_machines, is_folded, repeats_jobs};
@@ -11,17 +11,17 @@ use crate::report::links::Links;
 use crate::report::text::escape;
 use crate::results::Table;
 
-/// A table of more rows is folded.
+/// A table with more rows is folded.
 pub(super) const FOLDED_ABOVE: usize = 40;
 
 /// Rows of a folded table that a page holds.
 pub(in crate::report) const FOLDED_ROWS: usize = 100;
 
-/// Fewer rows that do nothing are shown like the others.
+/// The smallest number of rows without effect that are folded.
 const IDLE_FROM: usize = 3;
 
-/// A stored table with a link to its file; `unit` is that of CPU, GPU and memory times, if the table
-/// does not name it.
+/// A stored table with a link to its file. `unit` is the unit of CPU, GPU and memory times, for
+/// tables that do not name it.
 pub(crate) fn stored_table(
     caption: &str,
     table: &Table,
@@ -88,7 +88,7 @@ pub(crate) fn stored_table(
     )
 }
 
-/// What is not shown of a table, after the link to its file.
+/// Notes after the link to the file of a table, about the parts that the page does not show.
 fn notes(table: &Table, kept: &Kept<'_>, cells: &[Vec<Cell>]) -> String {
     let (mut notes, shown) = (String::new(), cells.len());
     if shown < kept.rows.len() || table.rows.len() < table.row_count {
@@ -136,8 +136,8 @@ fn notes(table: &Table, kept: &Kept<'_>, cells: &[Vec<Cell>]) -> String {
     notes
 }
 
-/// Whether a row has a threshold, and other numbers that are all zero, apart from the number of tasks that
-/// the rule acts on: to kill a task that has nothing left to use has no effect.
+/// Whether a row has a threshold but no effect: all other numbers are zero, except the number of
+/// tasks on which the rule acts. Killing a task that has no work left has no effect.
 fn does_nothing(header: &[String], row: &[String]) -> bool {
     let place = header.iter().position(|column| column == THRESHOLD);
     place.is_some_and(|place| {

@@ -93,7 +93,7 @@ fn of_all_rules_in_one_plane_only_those_that_no_other_one_beats_are_shown() {
     none.file = "sweep-plane.csv".to_owned();
     let html = stored_table("Front", &none, "", &Links::default(), &[], None);
     assert!(html.starts_with("<p>Front: no value above zero.</p>"), "{html}");
-    // Zeros alone have the unit of the tables beside them.
+    // If all amounts are zero, they have the unit of the other tables on the page.
     none.file = "x.csv".to_owned();
     let html = stored_table("Sweep", &none, "", &Links::default(), &[], None);
     assert!(html.contains("net CPU (NCU\u{2011}h)"), "{html}");
@@ -126,7 +126,7 @@ fn an_interval_and_a_unit_are_in_the_cell_of_their_value() {
         "<td data-value=\"-0.01\">-1.00 %</td>",
         // A column of zeros is kept for a bound above zero.
         "<td data-value=\"0\" data-low=\"0\" data-high=\"3\">",
-        // Bounds that are not shown are downloaded.
+        // Bounds that are not shown are in the download.
         "<td data-value=\"0\" data-low=\"0\" data-high=\"0\">0</td><td data-value=\"-0.01\">",
         ">x low<",
     ] {
@@ -197,7 +197,7 @@ fn what_says_nothing_is_left_out_and_counted() {
     assert!(html.contains("2 rows with zeros only are not shown"), "{html}");
     let html = stored_table("Jobs", &table(&header, &rows[1..]), "", &Links::default(), &[], None);
     assert!(html.starts_with("<p>Jobs: no value above zero.</p>"), "{html}");
-    // A column of zeros is named.
+    // Columns of zeros are named in the note.
     let rows: [&[&str]; 2] = [&["014", "9", "0"], &["013", "3", "0.0"]];
     let header = ["sequence", "count", "not_finished"];
     let html = stored_table("Jobs", &table(&header, &rows), "", &Links::default(), &[], None);
@@ -205,7 +205,7 @@ fn what_says_nothing_is_left_out_and_counted() {
     assert_eq!(html.matches("</th>").count(), 2, "{html}");
     let html = stored_table("Jobs", &table(&header, &rows[..1]), "", &Links::default(), &[], None);
     assert_eq!(html.matches("</th>").count(), 3, "{html}");
-    // A key that is a number keeps its row.
+    // A number that is a key keeps its row.
     let html = stored_table(
         "Kills",
         &table(&["threshold", "saved"], &[&["10", "0"]]),
@@ -256,11 +256,11 @@ fn times_of_use_of_an_hour_or_more_are_shown_in_hours_and_sorted_by_seconds() {
     let short = [["finished", "720", "core-s", "0.5"]];
     let html = shown(&header, &short.each_ref().map(|row| &row[..]));
     assert!(html.contains(">CPU (core-s)<") && html.contains(">720</td>"), "{html}");
-    // Rows with units of their own stay as they are in the file.
+    // Rows with different units stay as they are in the file.
     let mixed = [["finished", "7200", "core-s", "0.5"], ["failed", "9", "GiB-s", "0.1"]];
     let html = shown(&header, &mixed.each_ref().map(|row| &row[..]));
     assert!(html.contains(">7,200</td>"), "{html}");
-    // A column that names its unit has it in its heading.
+    // If a column names its unit, the unit is in its heading.
     let html = shown(&["ended", "lost_cpu_s", "running_s"], &[&["killed", "5400", "7200"]]);
     assert!(
         html.contains(">CPU time lost in outages that ended (h)</th>")
@@ -272,7 +272,7 @@ fn times_of_use_of_an_hour_or_more_are_shown_in_hours_and_sorted_by_seconds() {
     let lost = table(&["ended", "lost_cpu_s"], &rows);
     let html = stored_table("Lost", &lost, "", &Links::default(), &[], Some("NCU-s"));
     assert!(html.contains(">CPU time lost in outages that ended (NCU\u{2011}h)</th>"), "{html}");
-    // A capacity is no time.
+    // A capacity is not a time.
     let html = shown(&["cpu", "unit", "cpu_s"], &[&["4096", "core-s", "7200"]]);
     assert!(html.contains(">4,096</td>") && html.contains(">2</td>"), "{html}");
 }
@@ -339,7 +339,8 @@ fn jobs_with_a_page_come_by_their_running_time_without_columns_that_repeat() {
     let both =
         !long.contains("evicted") && long.contains("only in the file: outcome by last event");
     assert!(both, "one column of outcomes: {long}");
-    // Its CPU time says more than how long its tasks ran, if it is known of all.
+    // The CPU time of a job says more than the running time of its tasks, if it is known for all
+    // jobs.
     let html = |cpu: &str| {
         let rows: [&[&str]; 2] = [&["7", "7200", "NCU-s", "20"], &["8", cpu, "NCU-s", "900"]];
         let header = ["job_id", "requested_cpu", "unit", "running_s"];
@@ -398,7 +399,7 @@ fn lengths_are_in_words_and_variances_are_left_out() {
 }
 
 proptest! {
-    /// Every number except zero is on the page, as often as in the table.
+    /// Every number except zero is on the page as often as in the table.
     #[test]
     fn no_number_is_lost(
         cells in prop::collection::vec(prop::collection::vec(prop_oneof![Just(0_u32), 1..9_u32], 3), 1..20),

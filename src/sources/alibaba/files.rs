@@ -22,7 +22,7 @@ pub(in crate::sources) enum Kind {
 }
 
 impl Kind {
-    /// The table that a text is of, by its first two lines; `None` if it is not recognised.
+    /// The table of a text, judging by its first two lines; `None` if it is not recognised.
     pub(in crate::sources) fn of(source: Source, text: &[u8]) -> Option<Self> {
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
         text.split(|&byte| byte == b'\n').take(2).find_map(|line| Self::of_line(source, line))
@@ -115,7 +115,7 @@ pub(in crate::sources) fn tables(
     let beside = instances.and(tasks).cloned();
     let mut parts = BTreeMap::new();
     let jobs = of(Table::JobEvents, of_jobs)?;
-    // Each of the two tables is read with the other beside it.
+    // Each of the two tables is read together with the other.
     let instances_beside = tasks.and(instances).cloned();
     parts.insert(Table::JobEvents, vec![RawPart { beside: instances_beside, ..jobs }]);
     let rows = of(Table::TaskEvents, instances.unwrap_or(of_jobs))?;

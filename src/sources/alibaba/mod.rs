@@ -1,9 +1,9 @@
 //! The common parts of Alibaba's cluster traces of 2017 and 2018: batch tasks, their instances and
 //! machines, each a separate table (CSV without a header).
 //!
-//! In: lines of comma-separated fields. Out: the events of an attempt from its state and two times,
-//! the position of a try among the tries of its instance, the table of each file, and the requests
-//! of tasks.
+//! In: lines of comma-separated fields. Out: the events of an attempt, from its state and two
+//! times; the position of a try among the tries of its instance; the table of each file; the
+//! requests of tasks.
 //!
 //! | Status | Events |
 //! |---|---|
@@ -14,11 +14,13 @@
 //! | Ready, Waiting | SUBMIT |
 //!
 //! Times are seconds since the start of the trace. Instances are the tasks of the lake, and their
-//! tries (`seq_no`) are its attempts. A later try has no SUBMIT. Of several tries, one that was
-//! interrupted lost against a backup: the first try then ends at the start of the next, and a later
-//! one is left out and counted, since the lake has one attempt of a task at a time. Rows of one
-//! instance are not compared, which saves memory: other tries that overlap are not recognised, and a
-//! first try that was interrupted is open if its later ones were interrupted too.
+//! tries (`seq_no`) are its attempts. A later try has no SUBMIT.
+//!
+//! If an instance has several tries, an interrupted try lost against a backup. If it is the first
+//! try, it ends when the next starts. If it is a later one, it is left out and counted, since the
+//! lake has one attempt of a task at a time. To save memory, rows of one instance are not compared.
+//! So other tries that overlap are not recognised, and an interrupted first try stays open if its
+//! later tries were interrupted too.
 
 use super::records::amounts::float;
 use super::records::states::{Fate, States};
@@ -64,8 +66,8 @@ pub(super) fn life(
     Life::of(Some(start_us), has_begun.then_some(start_us), end_us.zip(end))
 }
 
-/// The position of a try of a record, from its number and the number of tries; `None` if it is a
-/// backup that lost. A first try that lost has no end: the next one closes it.
+/// The record with the position of its try, from the number of the try and the number of tries;
+/// `None` if it is a backup that lost. A first try that lost has no end: the next one closes it.
 pub(super) fn turn<'a>(
     (number, count): (i32, i32),
     mut record: Record<'a>,

@@ -1,4 +1,4 @@
-//! A row of a table becomes a record of a task.
+//! Turns a row of a table into a record of a task.
 
 use super::amounts::{amount, cores, is_header, signed_time_us};
 use super::instances::{self, Instances};

@@ -1,10 +1,10 @@
 //! Instances: `batch_instance.csv`, one row per try.
 //!
 //! The trace does not name instances: a row gives its task, the number of the try (`seq_no`) and
-//! the number of tries. Within a task, the first row of a second try of two is taken as the retry
-//! of the first row of a first try of two, and so on. Every task thus has the right numbers of
-//! instances and tries, whatever the order of the rows. To which of several retried instances a try
-//! belongs is unknown; such tries are counted.
+//! the number of tries. So rows of a task are matched in their order: the first row with try 2 of 2
+//! is taken as the retry of the first row with try 1 of 2, and so on. Every task thus has the right
+//! numbers of instances and tries, in any order of the rows. If several instances were retried, it
+//! is unknown to which of them a try belongs; such tries are counted.
 
 use rustc_hash::FxHashMap;
 
@@ -43,7 +43,7 @@ impl Instances {
         let key = (job, task, count);
         let rows = self.rows.entry((key, number)).or_default();
         let known = self.tried.entry(key).or_default();
-        // There are as many instances as rows of the most frequent number of a try.
+        // There are as many instances as rows with the most frequent try number.
         if known.len() == *rows {
             known.push(next());
         }

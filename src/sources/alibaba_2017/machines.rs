@@ -1,8 +1,8 @@
 //! The machines: `server_event.csv`, one row per event.
 //!
 //! The trace adds all machines at its start. An error keeps new work off a machine for a time that
-//! the trace does not give, while running work may continue. It is therefore a change of the
-//! machine, with the kind of error as the status.
+//! the trace does not give, while running work may continue. It is therefore stored as a change of
+//! the machine, with the kind of error as the status.
 
 use super::amounts::{amount, is_header, signed_time_us};
 use crate::sources::records::fields::Fields;

@@ -143,7 +143,7 @@ fn tries_of_an_instance_are_attempts_of_one_task() {
         "1 1 1 0 10000000",
         "1 1 1 1 10000000",
         "1 1 1 4 40000000",
-        // The first row of a second try of two belongs with the first row of a first try.
+        // The first row with try 2 of 2 belongs to the first row with try 1 of 2.
         "2 1 2 1 30000000",
         "2 1 2 4 90000000",
         "2 1 1 0 10000000",

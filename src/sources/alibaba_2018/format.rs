@@ -1,4 +1,4 @@
-//! A row of a table becomes a record of a task.
+//! Turns a row of a table into a record of a task.
 
 use super::amounts::{amount, share, time};
 use super::machines;

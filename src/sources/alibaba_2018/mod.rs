@@ -2,10 +2,10 @@
 //! `machine_meta`, CSV without a header.
 //!
 //! In: lines of 9, 14 or 7 comma-separated fields. Out: the events that [`super::records`] makes of
-//! them; [`super::alibaba`] holds what is common with the trace of 2017. The table of tasks gives
-//! the requests of the instances and the outcomes of the jobs. If one of the two tables is missing,
-//! the other is used for both: without instances, each task of the trace is one task, with the CPU
-//! of all its instances.
+//! them; [`super::alibaba`] holds the code that is shared with the trace of 2017. The table of
+//! tasks gives the requests of the instances and the outcomes of the jobs. If one of the two tables
+//! is missing, the other is used for both: without instances, each task of the trace is one task,
+//! with the CPU of all its instances.
 //!
 //! ```text
 //!  start_time                               end_time

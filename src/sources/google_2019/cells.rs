@@ -110,7 +110,8 @@ pub(super) fn event_of(raw: &Raw<'_>) -> Result<Option<i32>, RejectReason> {
     }
 }
 
-/// Why a row was made up, numbered as in v2.1; missing if it was not.
+/// Why a row was added to the trace for a missing record, numbered as in v2.1; missing for recorded
+/// rows.
 pub(super) fn missing_of(raw: &Raw<'_>) -> Result<Cell<'static>, RejectReason> {
     Ok(raw.small()?.filter(|&kind| kind != 0).map(|kind| kind - 1).into())
 }

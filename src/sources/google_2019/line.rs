@@ -13,7 +13,7 @@ pub(super) struct Resources<'a> {
     pub(super) memory: Raw<'a>,
 }
 
-/// A demand on a machine.
+/// A constraint on a machine.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Constraint<'a> {

@@ -55,7 +55,7 @@ impl Parser {
         self.notes.remark(wording, 1);
     }
 
-    /// Whether a line is about what this lake holds: jobs or alloc sets.
+    /// Whether a line belongs in this lake, which is of jobs or of alloc sets.
     fn is_wanted(&mut self, line: &Line<'_>) -> Result<bool, Fault> {
         let kind = line.collection_type.whole().map_err(|reason| ("collection_type", reason))?;
         if kind.is_none() {

@@ -2,8 +2,8 @@
 //!
 //! In: a table with a header. A row is an event of an instance, its collection and one window of
 //! its usage; events and windows repeat in other rows. Out: the objects of the original tables, for
-//! the [`Parser`](crate::sources::google_2019::Parser) of those; repetitions are left out and
-//! counted.
+//! the [`Parser`](crate::sources::google_2019::Parser) of those; repeated events and windows are
+//! left out and counted.
 //!
 //! ```text
 //!  row ─┬─► collections_events_type, user, ...    ─► job_events

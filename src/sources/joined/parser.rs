@@ -167,8 +167,9 @@ fn is_missing(text: &[u8]) -> bool {
     matches!(text, b"" | b"nan" | b"NaN" | b"None" | b"<NA>" | b"null")
 }
 
-/// A whole number without the `.0` that pandas adds if other values of the column are missing. What it
-/// then writes for 2^63-1, the time after the trace, is that number.
+/// A whole number without the `.0` that pandas adds if other values of the column are missing.
+/// Pandas then writes 2^63-1, the time after the trace, as `9.223372036854776e+18`; this gives
+/// 2^63-1 again.
 fn without_fraction(text: &[u8]) -> &[u8] {
     match text {
         b"9.223372036854776e+18" => b"9223372036854775807",

@@ -71,7 +71,7 @@ fn quoted<'a>(quote: u8, text: &'a [u8], to: &mut Vec<u8>) -> Option<&'a [u8]> {
     Some(&text[at + 1..])
 }
 
-/// Writes a number, or one of Python's words.
+/// Writes a number, or the JSON for `None`, `nan`, `True` or `False`.
 fn word(text: &[u8], to: &mut Vec<u8>) -> Option<()> {
     let json = match text {
         b"None" | b"nan" => "null".to_owned(),

@@ -1,8 +1,8 @@
-//! What the containers of a pod request together, and how they failed.
+//! The total request of the containers of a pod, and how they failed.
 //!
 //! In: a pod or its specification. Out: the amount of a resource that Kubernetes reserves for the
 //! pod. Init containers run one after the other before the others start; one that is always
-//! restarted (a sidecar) keeps running beside all that start after it.
+//! restarted (a sidecar) keeps running along with all that start after it.
 //!
 //! ```text
 //!  init a   |-----|
@@ -12,7 +12,8 @@
 //!           the most at any time: max(a, sidecar + b, sidecar + app)
 //! ```
 //!
-//! A request of the pod as a whole counts instead; the overhead of the pod is added to either.
+//! A request for the pod as a whole replaces this amount. The overhead of the pod is added in both
+//! cases.
 
 use super::super::records::Fault;
 use super::super::reject::RejectReason;
@@ -50,7 +51,7 @@ pub(in crate::sources) fn init_restarts(pod: Part<'_>) -> Result<u64, Fault> {
     })
 }
 
-/// The end of the container in a list of states that failed first.
+/// The end of the container that failed first, in a list of states.
 pub(in crate::sources) fn first_failed<'a>(
     pod: Part<'a>,
     list: &'static str,
@@ -63,7 +64,7 @@ pub(in crate::sources) fn first_failed<'a>(
     Part::earliest(ends.filter(is_failed), "/finishedAt")
 }
 
-/// What a container, or a pod as a whole, requests; else its limit.
+/// The request of a container, or of a pod as a whole; else its limit.
 fn request(of: Part<'_>, resource: &'static str) -> Result<Option<f64>, Fault> {
     match amount(of.at("/resources/requests"), resource)? {
         None => amount(of.at("/resources/limits"), resource),

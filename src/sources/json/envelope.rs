@@ -1,8 +1,8 @@
 //! Extracts the items of a list from text that comes in pieces.
 //!
-//! In: blocks of text. Out: the same text, with everything around the items of a `List` (its
-//! braces, its other keys, the commas) turned into spaces, so that items follow each other like the
-//! lines of a log. Line numbers do not change. Memory holds the text of one block.
+//! In: blocks of text. Out: the same text, in which everything around the items of a `List` (its
+//! braces, its other keys, the commas) becomes spaces. Items then follow each other like the lines
+//! of a log. Line numbers do not change. Memory holds the text of one block.
 
 /// The position of the next byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Envelope {
         }
     }
 
-    /// The text of a block with its items alone. A list without items leaves its last brace, which
+    /// The text of a block with only its items. A list without items leaves its last brace, which
     /// is not an object.
     pub(super) fn strip(&mut self, text: &[u8]) -> Vec<u8> {
         text.iter()

@@ -9,14 +9,15 @@ use super::super::records::snapshots::{Attempt, Step};
 use super::super::records::{EVICT, Fault, KILL};
 use crate::sources::reject::RejectReason;
 
-/// The remark about pods of which only changes are known.
+/// The remark about pods that are known only from changes.
 pub(super) const ALONE: &str =
     "pods known only from changes: each is a separate job without requests";
 
-/// The remark about pods that ended without a start, of which the log has the time before.
+/// The remark about pods that ended without a start, although the log shows that they were created
+/// or waited.
 const UNSTARTED: &str = "pods that ended without a start in the log: no SCHEDULE";
 
-/// The same for pods of which the log has only the end.
+/// The same for pods for which the log has only the end.
 const STARTED_BEFORE: &str = "pods known only by their end: length of the attempt unknown";
 
 /// A pod as its changes describe it: one attempt, and its node.
@@ -24,12 +25,12 @@ const STARTED_BEFORE: &str = "pods known only by their end: length of the attemp
 pub(super) struct Change {
     pub(super) attempt: Attempt,
     node: Option<String>,
-    /// Whether the log has its creation, or that it waited.
+    /// Whether the log shows that it was created or waited.
     has_waited: bool,
 }
 
 impl Change {
-    /// The pod and its attempt, if nothing else is known of it.
+    /// The pod and its attempt, if they are known only from changes.
     pub(super) fn alone(mut self, [namespace, name, _]: [String; 3]) -> (Value, Attempt) {
         let pod = json!({
             "metadata": {"namespace": namespace, "name": name},
@@ -90,7 +91,7 @@ impl Changes {
         let about = [event.text("/verb")?, object.text("/subresource")?];
         let about = about.map(Option::unwrap_or_default);
         let step = REQUESTS.iter().find(|(known, _)| *known == about);
-        // The server chooses the name of a pod with `generateName`, which only its answer has.
+        // The server chooses the name of a pod with `generateName`; only its answer has this name.
         let is_told = is_done && object.text("/name")?.is_some();
         let is_of_pod = object.text("/resource")? == Some("pods");
         let Some(&(_, step)) = step.filter(|_| is_of_pod && is_told) else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! A pod as an object becomes rows.
+//! Turns pods, read from objects, into rows.
 
 use serde_json::Value;
 
@@ -123,7 +123,7 @@ impl ObjectFormat for Pods {
         let repeats = self.held.pods.repeats;
         self.all.remarks.add_many("repeated snapshots of a pod: the last one counts", repeats);
         for shown in self.held.take_rest() {
-            // All of them were checked when they were read, changes too.
+            // All of them were checked when they were read, including their changes.
             let _ = self.push(&shown, rows);
             hand_out_many(rows, hand_out);
         }

@@ -1,7 +1,7 @@
 //! Holds the pods of a log until its end.
 //!
 //! In: pods as lists and requests show them, in any order, and their changes. Out: each pod once,
-//! with all its attempts, and pods of which only changes are known.
+//! with all its attempts, then the pods that are known only from changes.
 
 use std::cmp::Ordering;
 
@@ -49,7 +49,7 @@ impl Shown {
         1 < self.attempts.len() || 0 < self.pod().restarts()
     }
 
-    /// Whether it is the later of two snapshots, in whatever order they are read.
+    /// Whether it is the later of two snapshots, no matter which of them was read first.
     fn is_after(&self, other: &Self) -> bool {
         let versions = self.version().zip(other.version());
         let by_version = versions.map_or(Ordering::Equal, |(version, other)| version.cmp(&other));
@@ -111,8 +111,8 @@ impl Held {
         self.pods.add(key, shown, is_last, Shown::join)
     }
 
-    /// The remaining pods in the order of their creation, with their changes. Pods of which only
-    /// changes are known come last.
+    /// The remaining pods in the order of their creation, with their changes. Pods that are known
+    /// only from changes come last.
     pub(super) fn take_rest(&mut self) -> Vec<Shown> {
         let mut rest = self.pods.take_held();
         rest.sort_by_cached_key(|shown| {

@@ -25,10 +25,11 @@
 //! the pod itself. `task_index` is the index of the pod in an indexed Job or a `StatefulSet`, else
 //! a hash of its name. Restarts of init containers are not attempts, and are counted. The reason of
 //! a failed pod is that of the container that failed first. A pod shows only the last two attempts
-//! of a container; those before are one, from its scheduling. Several snapshots of a pod count as
-//! one: the last (by `resourceVersion`; without it by the number of its last attempt, then by end,
-//! then by start), with the attempts, starts and ends that any of them shows. A list without items
-//! is a reject: its last brace.
+//! of a container. Those before them become one attempt, which starts when the pod was scheduled.
+//!
+//! Several snapshots of a pod count as one: the last, with the attempts, starts and ends that any
+//! of them shows. The last is found by `resourceVersion`; without it, by the number of its last
+//! attempt, then by end, then by start. A list without items gives one reject: its last brace.
 //!
 //! | Change of a pod (event, request) | Event |
 //! |---|---|
@@ -39,10 +40,10 @@
 //!
 //! A request that was logged with a pod as its answer is read as that pod. The files of a folder
 //! are read as one, with objects in any order. Rows of a pod that has ended without a restart are
-//! made at once, and hashes of its name and uid are kept. Everything else is combined at the end of
-//! the file: a pod that may still change is held as JSON, a few kB each. A pod that a list or an
-//! answer shows has the events shown there; its changes only add the start and end of its last
-//! attempt if that is open. Other pods have the events of their changes.
+//! made immediately, and hashes of its name and uid are kept. Everything else is combined at the
+//! end of the file: a pod that may still change is held as JSON, a few kB each. A pod that a list
+//! or an answer shows has the events shown there. Its changes only add the start and end of its
+//! last attempt, if that attempt is open. Other pods have the events of their changes.
 
 mod changes;
 mod format;

@@ -97,7 +97,7 @@ impl<'a> Pod<'a> {
         })
     }
 
-    /// The most restarts of a container, and the first container that has as many.
+    /// The highest number of restarts of a container, and the first container with that number.
     fn main(self) -> Result<Option<(i64, Part<'a>)>, Fault> {
         let all = self.0.list(CONTAINERS)?;
         let all = all.map(|it| Ok((it.whole("/restartCount")?.unwrap_or(0), it)));
@@ -105,7 +105,7 @@ impl<'a> Pod<'a> {
         Ok(all.into_iter().rev().max_by_key(|(restarts, _)| *restarts))
     }
 
-    /// The most restarts of any of its containers.
+    /// The highest number of restarts of any of its containers.
     pub(super) fn restarts(self) -> i64 {
         self.main().ok().flatten().map_or(0, |(restarts, _)| restarts)
     }
@@ -115,7 +115,7 @@ impl<'a> Pod<'a> {
         self.0.item("/status/conditions", [("/status", "True"), ("/type", kind)])
     }
 
-    /// When it got a node, if it says so.
+    /// When it got a node, if the pod shows this.
     pub(super) fn scheduled_us(self) -> Result<Option<i64>, Fault> {
         let told = self.condition("PodScheduled")?.map(|it| it.time("/lastTransitionTime"));
         Ok(told.transpose()?.flatten().or(self.0.time("/status/startTime")?))
@@ -128,7 +128,8 @@ impl<'a> Pod<'a> {
         let states =
             main.map(|(_, main)| [main.at("/state/running"), main.at("/state/terminated")]);
         let begun = states.into_iter().flatten().find(|span| !span.is_missing());
-        // A restart is counted when the container starts, so one that waits for it has one fewer.
+        // A restart is counted when the container starts. A container that waits for its restart
+        // has not counted it yet.
         let number = main.map(|(restarts, _)| restarts - i64::from(begun.is_some()));
         if let Some((number @ 0.., (_, main))) = number.zip(main)
             && let span = main.at("/lastState/terminated")
@@ -203,9 +204,9 @@ impl<'a> Pod<'a> {
         }
     }
 
-    /// Its end: that of its last container, else its deletion, else its last change; with a remark. `None`
-    /// if it shows none: a node that evicts a pod may leave nothing of its status but the reason and the
-    /// start.
+    /// Its end: the end of its last container, else its deletion, else its last change, with a
+    /// remark. `None` if it shows none of these: a node that evicts a pod may leave only the reason
+    /// and the start in its status.
     fn end_us(self) -> Result<(Option<i64>, Option<&'static str>), Fault> {
         let container_us = self.container_end_us()?;
         if let Some(end_us) = container_us.or(self.0.time("/metadata/deletionTimestamp")?) {
@@ -278,8 +279,8 @@ const PHASES: &States = &[
     (Fate::Running, "Running Pending"),
 ];
 
-/// The end of a failed pod, by reason: it made room for others or for its node, or its node was
-/// lost.
+/// The end of a failed pod, by reason: it made room for other pods, its node evicted it or shut
+/// down, or its node was lost.
 const FAILED_AS: &States = &[
     (Fate::Ended(EventType::Evict), "Evicted Preempting Terminated NodeShutdown Shutdown"),
     (Fate::Ended(EventType::Lost), "NodeLost"),

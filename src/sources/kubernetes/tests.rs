@@ -114,14 +114,14 @@ fn a_container_that_was_started_again_is_another_attempt() {
     let once = pod("a", again(1));
     let expected = "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 50 SCHEDULE; job 0 SUBMIT, 5 SCHEDULE";
     assert_eq!(history(&list(std::slice::from_ref(&once))), expected);
-    // Two prints of it, and one from before the restart.
+    // Two snapshots of it, and one from before the restart.
     let before = pod("a", status("Running", json!({"running": {"startedAt": at(6)}})));
     let text =
         format!("{}\n{}\n{}", list(&[before]), list(std::slice::from_ref(&once)), list(&[once]));
     let rows = parsed(Source::Kubernetes, Table::TaskEvents, &text);
     assert_eq!(since_new_year(&rows), "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 50 SCHEDULE");
     let rows = parsed(Source::Kubernetes, Table::TaskEvents, &list(&[pod("a", again(3))]));
-    // The attempts before the last two are one: the pod had its node since 5.
+    // The attempts before the last two become one, from second 5 on: the pod got its node then.
     let expected = "0 SUBMIT, 5 SCHEDULE, 20 SCHEDULE, 40 FAIL, 50 SCHEDULE";
     assert_eq!(since_new_year(&rows), expected);
     assert_eq!(rows.notes.remarks["earlier restarts: the pod no longer has their times"], 1);
@@ -142,7 +142,7 @@ fn a_pod_that_waits_to_be_started_again_has_not_failed() {
     let back_off = waiting("a", "Running");
     let expected = "0 SUBMIT, 5 SCHEDULE, 40 FAIL, 40 SUBMIT; job 0 SUBMIT, 5 SCHEDULE";
     assert_eq!(history(&list(std::slice::from_ref(&back_off))), expected);
-    // Printed again, and once more when it runs.
+    // A second snapshot, and another one when it runs.
     let mut runs = pod("a", status("Running", json!({"running": {"startedAt": at(50)}})));
     runs["status"]["containerStatuses"][0]["restartCount"] = json!(1);
     runs["status"]["containerStatuses"][0]["lastState"] =
@@ -188,8 +188,8 @@ fn lives() -> impl Strategy<Value = Vec<(u32, u32)>> {
 }
 
 proptest! {
-    /// Promise: every start of a container is an attempt, even if several start in one second, in
-    /// whatever order the snapshots are read.
+    /// Promise: every start of a container is an attempt, even if several start in one second, and
+    /// in any order of the snapshots.
     #[test]
     fn every_start_of_a_container_is_an_attempt(
         lives in lives(),
@@ -236,7 +236,8 @@ proptest! {
 #[test]
 fn init_containers_count_as_kubernetes_counts_them() {
     let mut pod = pod("a", status("Running", json!({"running": {"startedAt": at(30)}})));
-    // The sidecar runs beside a first step and beside the two containers, which need 2.5 CPUs.
+    // The sidecar runs along with a first step, and then with the two containers, which need 2.5
+    // CPUs.
     pod["spec"]["initContainers"] = json!([
         {"name": "proxy", "restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}},
         {"name": "fetch", "resources": {"requests": {"cpu": "1", "memory": "3Gi"}}},
@@ -311,7 +312,7 @@ fn a_pod_fails_for_the_reason_of_the_container_that_failed_first() {
     };
     check([&side, &main, &later], 2);
     check([&later, &side, &main], 2);
-    // The attempts are those of the container that was restarted; the pod ended otherwise.
+    // The attempts are those of the container that was restarted; the pod ended in another way.
     check([&again, &side, &main], 4);
     // A pod that finished ended as its containers did.
     let done = json!({"phase": "Succeeded", "containerStatuses": [&side]});
@@ -493,13 +494,13 @@ fn events_beside_pods_tell_what_pods_do_not() {
     let killed = [event("a", "1", "Scheduled", 5), event("a", "1", "Killing", 70)];
     check(&[running("a", "1")], &killed, "0 SUBMIT, 5 SCHEDULE, 70 KILL");
     check(&[running("a", "")], &killed, "0 SUBMIT, 5 SCHEDULE, 70 KILL");
-    // An event has the time of an end of which the pod shows only the reason.
+    // The pod shows only the reason of its end; an event has the time.
     let mut bare = running("a", "1");
     bare["status"] = json!({"phase": "Failed", "reason": "Evicted", "startTime": at(5)});
     let evicted = [event("a", "1", "Scheduled", 5), event("a", "1", "Evicted", 70)];
     check(std::slice::from_ref(&bare), &evicted, "0 SUBMIT, 5 SCHEDULE, 70 EVICT");
     check(std::slice::from_ref(&bare), &[], "0 SUBMIT, 5 SCHEDULE, 5 EVICT");
-    // Earlier snapshots show its attempts, of which the last was open.
+    // Earlier snapshots show its attempts; the last of them was open.
     let mut again = running("a", "1");
     let runs = json!({"restartCount": 1, "state": {"running": {"startedAt": at(50)}},
         "lastState": {"terminated": ended(6, 40, 2, "Error")}});
@@ -660,7 +661,7 @@ fn a_pod_without_a_uid_that_is_made_again_is_another_pod() {
         let repeats = rows.notes.remarks.keys().filter(|wording| wording.starts_with("snapshots"));
         assert_eq!(repeats.count(), 0);
     }
-    // Two prints of it are one pod.
+    // Two snapshots of it are one pod.
     let rows =
         parsed(Source::Kubernetes, Table::TaskEvents, &both_orders(&of(0, 20), &of(0, 20))[0]);
     assert_eq!(rows.block.row_ids.len(), 3);
@@ -701,7 +702,7 @@ fn the_later_snapshot_wins_in_whatever_order_they_are_read() {
     for text in both_orders(&begun, &shown(None, pending.clone(), "x")) {
         assert_eq!(history(&text), "0 SUBMIT, 5 SCHEDULE");
     }
-    // Of snapshots of the same age, the same one counts in both orders.
+    // Of two snapshots of the same age, the same one counts in either order.
     let [first, second] = ["a", "b"].map(|class| shown(None, pending.clone(), class));
     let [one, other] = both_orders(&first, &second);
     assert_eq!(class(&one), class(&other));

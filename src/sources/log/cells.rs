@@ -49,7 +49,7 @@ pub(super) fn task_cells<'a>(id: i64, job: &LogJob<'a>) -> Vec<Cell<'a>> {
     cells
 }
 
-/// Adds the other columns that both formats have, then the format's own.
+/// Adds the other columns that both formats have, then those that only the format of this log has.
 fn extend<'a>(cells: &mut Vec<Cell<'a>>, job: &LogJob<'a>) {
     cells.extend::<[Cell<'a>; 13]>([
         job.group.into(),

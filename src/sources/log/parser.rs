@@ -24,7 +24,7 @@ const KILL: i32 = EventType::Kill.number();
 const HEADER_LINES_MAX: u64 = 10_000;
 const HEADER_BYTES_MAX: usize = 1 << 20;
 
-/// Keys of a header that are kept wherever they are, since the program uses them.
+/// Keys of a header that are always kept, since the program uses them.
 const HEADER_KEYS: [&str; 4] = ["Computer", "MaxJobs", "MaxProcs", "MaxNodes"];
 
 /// The longest line with such a key that is always kept, bytes.
@@ -315,7 +315,7 @@ impl<F: LineFormat> PartParser for LogParser<F> {
 const ODD_SIZE: &str = "`MaxProcs` or `MaxNodes` of the header is not a number: left out";
 
 /// The number that a value of the header begins with, which may have commas between groups of three
-/// digits: `128 (one cabinet)`, `1,024`. `None` for `1.5`, `1k` and what has other groups.
+/// digits: `128 (one cabinet)`, `1,024`. `None` for `1.5`, `1k` and numbers with other groups.
 fn grouped(value: &str) -> Option<f32> {
     let begin = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let (first, mut rest) = value.split_at(begin(value));

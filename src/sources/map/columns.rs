@@ -38,7 +38,7 @@ pub(in crate::sources) struct MappedColumn {
 }
 
 impl MappedColumn {
-    /// Whether it is of an attempt in the list of its job, and not of the job.
+    /// Whether it describes an attempt in the list of its job, and not the job.
     pub(in crate::sources) fn is_of_attempt(&self) -> bool {
         self.name.contains("[]")
     }

@@ -1,4 +1,4 @@
-//! A row of the table becomes a record of a job.
+//! Turns a row of the table into a record of a job.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -173,8 +173,8 @@ impl<'a> Row<'a> {
         Ok(Some(self.clock.instant(stamp, remarks)))
     }
 
-    /// The meaning of its state. The state of a job is that of its last attempt; if the map skips it, all
-    /// attempts are skipped.
+    /// The meaning of its state. The state of a job is that of its last attempt; if the map skips
+    /// it, all attempts are skipped.
     fn fate(&self, remarks: &mut Remarks) -> Result<Option<Fate>, Fault> {
         let known = match self.text(Field::State)? {
             Some(state) => {
@@ -193,7 +193,7 @@ impl<'a> Row<'a> {
         Ok(earlier.or(known))
     }
 
-    /// Whether a value of the job is also that of this attempt.
+    /// Whether a value of the job also applies to this attempt.
     fn is_of_this(&self, field: Field) -> bool {
         self.is_of_attempt(field) || self.rows.place() == (0, true)
     }
@@ -221,8 +221,8 @@ fn times_of(
     fate: Option<Fate>,
     remarks: &mut Remarks,
 ) -> Result<AttemptTimes, Fault> {
-    // The wait and the submission of a job are those of its first attempt: later ones are submitted
-    // when they start. A running time of a job is that of all its attempts.
+    // The wait and the submission of a job are those of its first attempt: later attempts are
+    // submitted when they start. The running time of a job is that of all its attempts.
     let is_first = row.rows.place().0 == 0;
     let of_first = |field: Field| is_first || row.is_of_attempt(field);
     let run_us = row.span(Field::Run)?.filter(|_| row.is_of_this(Field::Run));
@@ -239,7 +239,7 @@ fn times_of(
     let waited_until = submit_us.zip(wait_us).and_then(|(submit, wait)| submit.checked_add(wait));
     if let (None, Some(start)) = (start_us, waited_until)
         && !derives
-        // What waited until its end may never have begun.
+        // An attempt that waited until its end may never have started.
         && may_begin
         && (run_us.is_some() || fate == Some(Fate::Running) || end_us.is_some_and(|end| start < end))
     {
@@ -253,7 +253,7 @@ fn times_of(
     }
     let column = |field: Field| row.places[field as usize].map(|idx| &row.map.columns[idx].name);
     all.forget_submit(column(Field::Submit) == column(Field::Start));
-    // The wait of what never started is not known to have lasted until its end.
+    // If an attempt never started, its wait is not known to have lasted until its end.
     all.wait_us = wait_us.filter(|_| all.start_us.is_some());
     all.submit(remarks);
     all.wait_us = wait_us;
@@ -313,8 +313,8 @@ fn record<'a>(
     }))
 }
 
-/// The columns of a row besides its times. Means are per CPU, of which there may be a fraction; only
-/// a whole number is a number of processors.
+/// The columns of a row besides its times. Means are per CPU. The CPUs may be a fraction; only a
+/// whole number is stored as the number of processors.
 fn accounted<'a>(
     row: &Row<'a>,
     times: &AttemptTimes,
@@ -333,7 +333,7 @@ fn accounted<'a>(
     if cpu_time.is_some() && cpu_time_us.is_none() {
         remarks.add("CPU time too large for so small a part of a CPU: taken as unknown");
     }
-    // How a job ended is not how its earlier attempts did.
+    // The end of a job does not describe its earlier attempts.
     let is_own = |field: Field| row.rows.place().1 || row.is_of_attempt(field);
     let state = row.text(Field::State)?.filter(|_| is_own(Field::State));
     Ok(Accounted {

@@ -1,8 +1,8 @@
 //! Values of a JSON object by their paths, and the attempts that an object holds.
 //!
-//! In: an object and a path. Out: the values at it: `a.b[0].c` has one, `[-1]` is the last item of a
-//! list, `[*]` are all of them. `list[].a` is `a` of the current attempt, where `list` is the list
-//! of attempts that a map names.
+//! In: an object and a path. Out: the values at the path. `a.b[0].c` gives one value; `[-1]` is the
+//! last item of a list, `[*]` are all of them. `list[].a` is `a` of the current attempt, where
+//! `list` is the list of attempts that a map names.
 
 use std::borrow::Cow;
 
@@ -15,17 +15,18 @@ use crate::sources::map::{Field, Map, MappedColumn};
 pub(super) struct Attempts {
     /// The row; `None` if it is not JSON.
     row: Option<Value>,
-    /// The number of items of its list, and the places of the attempts among them.
+    /// The number of items of its list, and the positions of the attempts among them.
     items: usize,
     places: Vec<usize>,
     next: usize,
 }
 
-/// The columns of an attempt of which it has one if it took place.
+/// An attempt that took place has a value in at least one of these columns.
 const TIMES: [Field; 4] = [Field::Start, Field::End, Field::Run, Field::Wait];
 
 impl Attempts {
-    /// The attempts of a row: the items of its list that have a time. A job without any is read once.
+    /// The attempts of a row: the items of its list that have a time. A job without attempts is
+    /// read once.
     pub(super) fn of(row: Option<Value>, map: &Map) -> Self {
         let list = row.as_ref().zip(map.attempts.as_ref());
         let items = list.and_then(|(row, path)| at_path(row, path)).and_then(Value::as_array);
@@ -76,8 +77,8 @@ impl Attempts {
         (0..self.items.max(1)).for_each(|idx| self.each(map, (path, idx), take));
     }
 
-    /// Whether one of these rows has a value at a path. It may also be in a list that is empty in all of
-    /// them.
+    /// Whether one of these rows has a value at a path. It may also be in a list that is empty in
+    /// all of them.
     pub(super) fn have(rows: &[Self], map: &Map, path: &str) -> bool {
         let (mut is_found, mut is_full) = (false, false);
         let list = path.rfind('[').map(|end| &path[..end]);
@@ -117,7 +118,7 @@ impl Attempts {
         if column.is_count { text.map(|_| count.to_string().into()) } else { text }
     }
 
-    /// Calls `take` with the values at a path, of attempt `idx` where the path names one.
+    /// Calls `take` with the values at a path, of attempt `idx` if the path is one of attempts.
     fn each<'a>(&'a self, map: &Map, (path, idx): (&str, usize), take: &mut dyn FnMut(&'a Value)) {
         let Some(row) = &self.row else { return };
         match rest_of_attempt(map, path) {

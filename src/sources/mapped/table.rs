@@ -119,7 +119,8 @@ impl TableRows {
         self.attempts.count()
     }
 
-    /// The place of the current attempt among those of its line, from 0, and whether it is the last.
+    /// The place of the current attempt among those of its line, from 0, and whether it is the
+    /// last.
     pub(super) fn place(&self) -> (usize, bool) {
         match self.shape {
             Shape::Fields { .. } => (0, true),

@@ -101,7 +101,7 @@ fn a_run_time_longer_than_the_span_is_counted() {
         "run time shorter than from start to end: suspended, which counts as spread evenly";
     for (row, expected, remarks) in [
         ("7,10,70,3600,4,ok", "10 SUBMIT, 10 SCHEDULE, 3610 FINISH", &[submitted, longer][..]),
-        // The clock was set forward or back between the two.
+        // The clock was set forward or back between the start and the end.
         ("7,70,10,30,4,ok", "70 SUBMIT, 70 SCHEDULE, 100 FINISH", &[submitted, longer]),
         ("7,10,70,60,4,ok", "10 SUBMIT, 10 SCHEDULE, 70 FINISH", &[submitted]),
         ("7,10,70,50,4,ok", "10 SUBMIT, 10 SCHEDULE, 70 FINISH", &[submitted, shorter]),
@@ -160,14 +160,14 @@ fn what_ended_without_a_start_and_a_running_time_never_ran() {
     for (row, expected, remarks) in [
         ("7,1,,9,0,stop,2", "1 SUBMIT, 9 KILL", &[never][..]),
         ("7,1,,9,0,BAD,2", "1 SUBMIT, 9 FAIL", &[never]),
-        // It finished, so it ran; or it ran, or the start is known.
+        // It finished, so it ran. Or it has a running time, or its start is known.
         ("7,1,,9,0,ok,2", "1 SUBMIT, 9 SCHEDULE, 9 FINISH", &[derived]),
         ("7,1,,9,3,stop,2", "1 SUBMIT, 6 SCHEDULE, 9 KILL", &[derived]),
         ("7,1,9,9,0,stop,2", "1 SUBMIT, 9 SCHEDULE, 9 KILL", &[]),
     ] {
         check(&map, &format!("j,a,b,c,r,s,n\n{row}\n"), expected, remarks);
     }
-    // A table without starts says nothing about them.
+    // A table without a column of starts says nothing about them.
     let text = "j,a,c,r,s,n\n7,1,9,0,ok,2\n";
     check(&columns(""), text, "1 SUBMIT, 9 SCHEDULE, 9 FINISH", &[derived]);
 }
@@ -230,8 +230,8 @@ fn a_quote_that_is_not_closed_costs_its_own_row() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
-    /// Promise: rows with line ends in quotes are read whole, wherever the blocks of the file are
-    /// cut, and rejects have the lines of the file.
+    /// Promise: rows with line ends in quotes are read whole, no matter where the file is cut into
+    /// blocks, and rejects have the lines of the file.
     #[test]
     fn rows_of_several_lines_are_read_across_blocks(
         rows in prop::collection::vec(("[ab,\"\n]{0,9}", any::<bool>()), 1..40),
@@ -374,7 +374,7 @@ fn attempts_of_a_list_are_those_that_took_place() {
     };
     let history = |map: &str, text: String| read(map, &text, Table::TaskEvents).history();
     let two = "{\"from\":5,\"to\":6},{\"from\":7,\"to\":8}";
-    // One that never began is none, so that the one before it is the last.
+    // An attempt that never began does not count, so that the one before it is the last.
     let unborn = "{\"from\":5,\"to\":6},{\"from\":null,\"to\":null}";
     assert_eq!(history(JOBS, job("\"s\":\"stop\",", unborn)), "0 SUBMIT, 5 SCHEDULE, 6 KILL");
     // A job that is skipped is skipped with all its attempts.
@@ -383,7 +383,7 @@ fn attempts_of_a_list_are_those_that_took_place() {
     // Without a state, the last has finished and the others have not.
     let finished = "0 SUBMIT, 5 SCHEDULE, 6 FAIL, 7 SUBMIT, 7 SCHEDULE, 8 FINISH";
     assert_eq!(history(JOBS, job("\"s\":null,", two)), finished);
-    // A known state of an attempt is its own.
+    // If the state of an attempt is known, it is used.
     let own = JOBS.replace("state='s'", "state='tries[].s'");
     let tries = "{\"from\":5,\"to\":6,\"s\":\"stop\"},{\"from\":7,\"to\":8,\"s\":\"ok\"}";
     assert_eq!(history(&own, job("", tries)), finished.replace("FAIL", "KILL"));
@@ -396,8 +396,8 @@ fn attempts_of_a_list_are_those_that_took_place() {
 }
 
 proptest! {
-    /// Promise: a table of jobs with lists of attempts is read as the same attempts, each in a row of
-    /// its own, and its rows have different numbers in the order of the attempts.
+    /// Promise: a table of jobs with lists of attempts is read as the same attempts, each in a
+    /// separate row. These rows have different numbers, in the order of the attempts.
     #[test]
     fn attempts_of_jobs_are_read_as_rows_of_attempts(
         jobs in prop::collection::vec(prop::collection::vec((0_i64..50, 1_i64..50), 1..4), 1..5),
@@ -442,7 +442,7 @@ fn attempts_that_overlap_are_counted() {
     assert_eq!(counted("1,5,9,1\n1,7,12,1\n"), Some(1));
     assert_eq!(counted("1,7,12,1\n1,5,9,1\n"), Some(1));
     assert_eq!(counted("1,5,9,1\n1,9,12,1\n2,6,10,1\n"), None);
-    // One without an end is ended by the next.
+    // An attempt without an end ends when the next starts.
     assert_eq!(counted("1,5,,1\n1,9,12,1\n"), None);
 }
 
@@ -632,7 +632,8 @@ fn what_a_proposal_had_to_guess_is_to_be_checked() {
     assert!(nested.contains("start = { column = \"t.start\""), "{nested}");
 }
 
-/// Promise: two clusters may have jobs of one number; those of the first keep theirs.
+/// Promise: two clusters may have jobs of the same number; the jobs of the first cluster keep
+/// theirs.
 #[test]
 fn jobs_of_two_clusters_are_not_one_job() {
     let map =
@@ -644,7 +645,8 @@ fn jobs_of_two_clusters_are_not_one_job() {
     assert!(jobs.contains("7") && jobs.contains("8"), "{jobs:?}");
 }
 
-/// Promise: who ended a job is no state of its own, neither in a proposal nor as a reason.
+/// Promise: the user who ended a job does not make a separate state, neither in a proposal nor as a
+/// reason.
 #[test]
 fn a_state_that_names_a_user_is_one_state() {
     let text = "job,start,end,cpus,state\n1,1704067200,1704067300,1,CANCELLED by alice\n\
@@ -779,7 +781,7 @@ fn a_count_is_a_number_and_german_names_are_known() {
 }
 
 proptest::proptest! {
-    /// No text makes a proposal, its preview or the reading of a map panic.
+    /// Promise: no text causes a panic of a proposal, its preview or the reading of a map.
     #[test]
     fn any_text_is_proposed_for_or_refused(text in "([-A-Za-z0-9 _.:\"äöü]{0,12}[,;|\t\n]){0,60}") {
         if let Ok(proposal) = propose(text.as_bytes())

@@ -59,7 +59,7 @@ fn each_value<'v>(object: &'v Value, path: &str, take: &mut dyn FnMut(&str, &'v 
 pub(super) fn of_fields(begin: &[u8]) -> (Option<u8>, Vec<Column>) {
     let names = |separator: u8| names_of(&first_record(begin, separator), separator);
     let count = |separator: &u8| names(*separator).len();
-    // The first of those that give the most fields.
+    // The first of the separators that give the most fields.
     let separator =
         *b",;\t|".iter().rev().max_by_key(|&separator| count(separator)).unwrap_or(&b',');
     let mut columns: Vec<Column> =

@@ -1,4 +1,4 @@
-//! What columns may mean, by their names.
+//! The possible meanings of columns, by their names.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -53,22 +53,22 @@ pub(super) fn guesses(columns: &[Column]) -> Vec<Guess> {
     guesses
 }
 
-/// What a name of a column has after `name`; `None` if it is another name. Of a nested column, such
-/// as `times.start`, the last name counts too.
+/// The rest of a column name after `name`; `None` if it does not begin with `name`. For a nested
+/// column, such as `times.start`, the last part of its name is tried too.
 fn rest_after(column: &str, name: &str) -> Option<String> {
     let own = [column, column.rsplit('.').next().unwrap_or_default()];
     own.into_iter().find_map(|own| plain(own).strip_prefix(name).map(str::to_owned))
 }
 
-/// Whether a column may hold a field: one without any number holds no counts.
+/// Whether a column may hold a field: a column without any number cannot hold counts.
 fn fits(field: Field, column: &Column) -> bool {
     let is_number =
         |cell: &str| [false, true].iter().any(|&comma| scaled(cell.as_bytes(), 1, comma).is_some());
     field.kind() != Kind::Count || filled(column).next().is_none() || filled(column).any(is_number)
 }
 
-/// Whether numbers have a comma for the decimals: those of a recognised column; or else those of any
-/// column, unless a recognised one has points for them.
+/// Whether numbers have a comma for the decimals. They have if a recognised column shows one.
+/// Otherwise any column of numbers may show one, unless a recognised column has decimal points.
 pub(super) fn are_commas(columns: &[Column], guesses: &[Guess]) -> bool {
     let numbers = || guesses.iter().filter(|guess| guess.field.kind() != Kind::Text);
     let cells = || numbers().flat_map(|guess| filled(&columns[guess.column]));
@@ -84,8 +84,8 @@ pub(super) fn are_commas(columns: &[Column], guesses: &[Guess]) -> bool {
     others.any(has_comma) && !numbers().any(|guess| has_decimal_point(&columns[guess.column]))
 }
 
-/// Whether the points of a column are decimal points: one is not between groups of three digits; or
-/// all cells have one, or a large number has none.
+/// Whether the points of a column are decimal points. They are if one of them is not between groups
+/// of three digits, if all cells have a point, or if a large number has none.
 fn has_decimal_point(column: &Column) -> bool {
     let is_decimal = |cell: &str| !is_grouped(cell) && scaled(cell.as_bytes(), 1, false).is_some();
     let has_point = |cell: &str| cell.contains('.');

@@ -74,7 +74,7 @@ impl Preview {
 /// Reads the first `count` rows of a table that starts with `begin`.
 ///
 /// # Errors
-/// The map does not fit the table, such as a column that the table does not have.
+/// The map does not fit the table: for example, it names a column that the table does not have.
 pub fn preview(
     begin: &[u8],
     map: Map,
@@ -155,7 +155,7 @@ fn cells_of(record: &Record<'_>) -> [String; 10] {
     ]
 }
 
-/// A cell that not every source has.
+/// A cell of a column that not every source has.
 fn own<'a>(record: &Record<'a>, column: &str) -> Cell<'a> {
     let columns = Table::TaskEvents.columns(Source::Mapped);
     let idx = columns.iter().rev().position(|known| known.name == column);

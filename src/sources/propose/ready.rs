@@ -1,7 +1,7 @@
 //! Maps that come with the program, for published tables.
 //!
 //! In: a name. Out: the text of a map, written from the published description of the columns. None
-//! was tested on the real file, which each map states.
+//! was tested on the real file, and each map says so.
 
 /// A map that comes with the program.
 #[derive(Clone, Copy, Debug)]

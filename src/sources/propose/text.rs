@@ -87,7 +87,8 @@ pub(super) fn written(
     Proposal { text, checks }
 }
 
-/// What to do about cells that are not UTF-8. Rows that have one in a column of the map are rejected.
+/// Advice about cells that are not UTF-8. Rows that have such a cell in a column of the map are
+/// rejected.
 fn not_utf_8(columns: &[Column], guesses: &[Guess]) -> &'static str {
     let is_odd = |cell: &String| cell.contains(char::REPLACEMENT_CHARACTER);
     let has_odd = |column: &Column| column.cells.iter().any(is_odd);
@@ -101,7 +102,8 @@ fn not_utf_8(columns: &[Column], guesses: &[Guess]) -> &'static str {
     }
 }
 
-/// What to check in a column of numbers with points or commas that may be between groups of three digits.
+/// What to check in a column of numbers with points or commas that may be between groups of three
+/// digits.
 fn doubt_of_points(
     column: &Column,
     field: Field,
@@ -120,7 +122,7 @@ fn doubt_of_points(
     if is_comma {
         return Some(format!("`{cell}` is read as {whole}"));
     }
-    // A table with semicolons is often from a program that writes 1440 so.
+    // A table with semicolons often comes from a program that writes 1440 as `1.440`.
     (separator == Some(b';'))
         .then(|| format!("`{cell}` is read as {cell}; with `decimal = \",\"` it is {whole}"))
 }
@@ -297,7 +299,7 @@ fn states(column: &Column) -> String {
         let line = match known.or_else(begun) {
             None => format!("# {} = \"...\"  # CHECK: what does it mean?\n", quoted(state)),
             Some((fate, words)) => {
-                // What follows the word, such as who did it, differs from row to row.
+                // The text after the word, such as the user who did it, differs from row to row.
                 let first = state.split_whitespace().next().unwrap_or_default();
                 let is_word = known.is_none() && has(words, &plain(first));
                 let state = if is_word { format!("{first}*") } else { state.to_owned() };

@@ -22,8 +22,9 @@ pub(in crate::sources) fn narrow(amount: f64) -> f32 {
     amount
 }
 
-/// The mean of a length of time per processor, in whole µs. Times the same number of processors it
-/// is the length again, to half a µs per processor. `None` if it is longer than a column holds.
+/// The mean of a length of time per processor, in whole µs. Multiplied by the same number of
+/// processors, it gives the length again, within half a µs per processor. `None` if it is longer
+/// than a column holds.
 pub(in crate::sources) fn mean_us(total_us: i64, processors: f32) -> Option<i64> {
     #[expect(clippy::cast_precision_loss, reason = "a log is far shorter than 2^53 µs")]
     let (mean, longest) = (total_us as f64 / f64::from(processors), i64::MAX as f64);
@@ -53,12 +54,13 @@ pub(in crate::sources) fn amount(text: &[u8], default: u8) -> Option<f64> {
     bytes.is_finite().then_some(bytes)
 }
 
-/// The bit that marks a memory request of Slurm in MiB as "per CPU", in bytes; old versions print it
-/// with the number.
+/// The bit that marks a memory request of Slurm in MiB as "per CPU", in bytes; old versions print
+/// it with the number.
 const PER_CPU: f64 = 2_147_483_648.0 * 1_048_576.0;
 
-/// The memory that a job requests, bytes: an amount in MiB unless it has a suffix, of the job, or of
-/// each node (`n`) or processor (`c`, or with a bit of old versions). `None` if it is not known.
+/// The memory that a job requests, bytes. The amount is in MiB unless it has a suffix. It is for
+/// the whole job, for each node (`n`), or for each processor (`c`, or a bit that old versions set).
+/// `None` if it is not known.
 pub(in crate::sources) fn memory_of_request(
     text: &[u8],
     (cpus, nodes): (Option<f64>, f64),
@@ -157,7 +159,7 @@ pub(in crate::sources) fn nodes_in_lists<const N: usize>(
     found
 }
 
-/// The memory in a list, bytes; 0, which stands for all that a machine has, is missing.
+/// The memory in a list, bytes. 0 means all memory of a machine, so it counts as missing.
 ///
 /// # Errors
 /// It does not parse.
@@ -203,21 +205,21 @@ pub(in crate::sources) fn gpus_in_list(list: &[u8]) -> Result<Option<Gpus<'_>>, 
 /// The model of GPUs, if an entry names one, and their count.
 type GpuEntry<'a> = (Option<&'a [u8]>, i64);
 
-/// The number of the resource `gpu` (its bytes, the first is the lowest), which old versions of Slurm
-/// print if the plugin with its name is not loaded.
+/// The number of the resource `gpu`: its bytes, the lowest first. Old versions of Slurm print it if
+/// the plugin with its name is not loaded.
 const GPU_NUMBER: &[u8] = b"7696487";
 
 impl Gpus<'_> {
-    /// Notes if they are of several models.
+    /// Adds a remark if they are of several models.
     fn tell_mixed(&self, remarks: &mut Remarks) {
         if self.are_mixed {
             remarks.add("GPUs of several models: counted together, model unknown");
         }
     }
 
-    /// The GPUs of a list of Slurm. If they are requested, `had` is the list of what the job got, without
-    /// GPUs: it got none if that lists CPU and memory, and else all. It is empty if the job has not
-    /// started. GPUs of several models are counted.
+    /// The GPUs of a Slurm list. For requested GPUs, `had` is the list of what the job got, which
+    /// has no GPUs. If that list has CPU and memory, the job got no GPUs; otherwise it got all of
+    /// them. `had` is empty if the job has not started. GPUs of several models give a remark.
     pub(in crate::sources) fn allocated(self, had: &[u8], remarks: &mut Remarks) -> Self {
         if 0 < self.count && !had.is_empty() {
             if [&b"cpu"[..], b"mem"].iter().all(|name| in_list(had, name).is_some()) {
@@ -230,9 +232,9 @@ impl Gpus<'_> {
         self
     }
 
-    /// Multiplies the GPUs of a request of Slurm by its nodes, and returns whether their number is
-    /// known. `--gres` counts per node, which versions from 19.05 on say; counts per socket and per task
-    /// cannot be added up.
+    /// Multiplies the GPUs of a Slurm request by its nodes, and returns whether the number of GPUs
+    /// is known. `--gres` counts per node, and versions from 19.05 on say so. Counts per socket and
+    /// per task cannot be added up.
     pub(in crate::sources) fn of_all_nodes(
         &mut self,
         list: &[u8],

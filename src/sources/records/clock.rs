@@ -1,8 +1,8 @@
 //! Times of rows, with or without a zone.
 //!
-//! In: times as the cells of a row show them, and the zone that the user gives. Out: µs since 1970.
-//! If the clock showed a local time twice, the one that fits the run time is used, else the first
-//! (of an end, the first after the start).
+//! In: times as written in the cells of a row, and the zone that the user gives. Out: µs since
+//! 1970. If the clock showed a local time twice, the instant that fits the run time is used, else
+//! the first one (for an end, the first one after the start).
 
 use super::Remarks;
 use crate::sources::zone::{Instant, Stamp, Zone};
@@ -11,7 +11,7 @@ use crate::sources::zone::{Instant, Stamp, Zone};
 /// which of the two is meant.
 const TWICE: &str = "ambiguous local times (the clock was set back): the first is taken";
 
-/// The remark about ends in that hour of which only the second is after the start.
+/// The remark about ends in that hour, if only the second instant is after the start.
 const AFTER: &str = "ambiguous local times (the clock was set back): the end after the start";
 
 /// The clock of a log.
@@ -51,7 +51,7 @@ impl Clock {
 
 /// The start and the end of an attempt. If the clock showed one of them twice, they are the pair
 /// that fits the run time best; without a run time, the first start and the first end after it.
-/// `beside` is another time of the row, of which the first is always used.
+/// `beside` is another time of the row; its first instant is always used.
 pub(in crate::sources) fn times(
     start: Option<Instant>,
     end: Option<Instant>,

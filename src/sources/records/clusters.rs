@@ -1,8 +1,8 @@
 //! The clusters of a log.
 //!
-//! In: the cluster of each row. Out: the numbers of jobs, which several clusters may share. The jobs of the
-//! cluster that the first rows of the log name keep their own; those of others have a hash of the
-//! cluster and the job id. The files of a log count as one.
+//! In: the cluster of each row. Out: the numbers of the jobs; several clusters may use the same
+//! numbers. The jobs of the cluster that the first rows of the log name keep their numbers. A job
+//! of another cluster gets a hash of the cluster and the job id. The files of a log count as one.
 
 use std::path::Path;
 
@@ -15,13 +15,13 @@ use crate::sources::folder::RawPart;
 /// The clusters of a log.
 #[derive(Clone, Debug, Default)]
 pub(in crate::sources) struct Clusters {
-    /// The one whose jobs keep their numbers.
+    /// The cluster whose jobs keep their numbers.
     own: Option<Box<str>>,
 }
 
 impl Clusters {
-    /// The clusters of the log that a part belongs to. `format` returns the format of a file, from its
-    /// path, the beginning of its text and its number.
+    /// The clusters of the log that a part belongs to. `format` returns the format of a file, from
+    /// its path, the beginning of its text and its number.
     ///
     /// # Errors
     /// A file of the log cannot be read.
@@ -47,8 +47,8 @@ impl Clusters {
         Ok(Self::default())
     }
 
-    /// The number of a job of another cluster than the log's own; `None` for a job of its own, or
-    /// without an id.
+    /// The number of a job of another cluster than the log's own; `None` for a job of the log's own
+    /// cluster, or without an id.
     pub(in crate::sources) fn number_elsewhere(
         &self,
         cluster: Option<&str>,
@@ -61,10 +61,12 @@ impl Clusters {
     }
 }
 
-/// How many rows are looked at; a log whose rows name a cluster mostly does so in its first.
+/// The number of rows that are examined. In a log that names clusters, usually one of its first
+/// rows does so.
 const ROWS: usize = 1000;
 
-/// The number of rows that a text begins with, up to the first that names a cluster, and that cluster.
+/// The number of rows of a text up to the first row that names a cluster, including it, and that
+/// cluster.
 fn first_of(format: &mut impl RecordFormat, begin: &[u8]) -> (usize, Option<Box<str>>) {
     let (mut own, mut rows) = (None, 0);
     let separator = format.separator_of_quotes();

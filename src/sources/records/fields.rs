@@ -14,7 +14,7 @@ pub(super) enum Place {
     Begin,
     Plain,
     Quoted,
-    /// Behind the quote that closed a field, or before the second of two quotes.
+    /// After the quote that closed a field, or before the second of two quotes.
     Closed,
 }
 
@@ -162,7 +162,7 @@ pub(in crate::sources) fn span_us(text: &[u8]) -> Option<i64> {
         .checked_add(micros)
 }
 
-/// A time limit in whole minutes, or as a length of time, µs; `None` for words that stand for none.
+/// A time limit in whole minutes, or as a length of time, µs; `None` for words that mean no limit.
 pub(in crate::sources) fn minutes_us(text: &[u8]) -> Result<Option<i64>, RejectReason> {
     if matches!(text, b"" | b"UNLIMITED" | b"Partition_Limit" | b"INVALID" | b"NONE" | b"Unknown") {
         return Ok(None);
@@ -179,8 +179,8 @@ pub(in crate::sources) fn whole(text: &[u8]) -> Option<i64> {
 
 /// Calls `give` with each machine of a list such as `cpn-f13-[01-03,07],gpu[1-2]n[0-1],login`.
 ///
-/// A name may have several brackets, and numbers keep their leading zeros. An entry that cannot be
-/// read, or with which the list would exceed 2^17 machines, is given as its text.
+/// A name may have several brackets, and numbers keep their leading zeros. If an entry cannot be
+/// read, or if the list would exceed 2^17 machines with it, its text is given.
 pub(in crate::sources) fn expand_nodes(list: &str, give: &mut dyn FnMut(&str)) {
     let mut depth = 0_u32;
     let mut from = 0;

@@ -2,8 +2,8 @@
 //!
 //! In: its attempts, with the machines of each. Out: rows of `machine_events`: the whole system as
 //! machine 1, with the most processors in use at once as its capacity, then each machine by its
-//! name. A log does not record the sizes of its machines, which jobs share. Each part of a log in
-//! several files has these rows, with the peak of all files as the capacity.
+//! name. A log does not record the sizes of its machines, and jobs share machines. Each part of a
+//! log in several files has these rows, with the peak of all files as the capacity.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ pub(super) struct Fleet {
 }
 
 impl Fleet {
-    /// Adds an attempt, or only its end if it `is_closing`: its start was added before.
+    /// Adds an attempt, or only its end if `is_closing`: its start was added before.
     pub(super) fn add(&mut self, record: &Record<'_>, is_closing: bool) {
         let Some(start_us) = record.life.start_us else { return };
         if let Some(cpu) = record.cpu {

@@ -1,12 +1,12 @@
-//! The events of an attempt, and what is remembered of a task.
+//! The events of an attempt, and the earlier attempts of its task.
 //!
 //! In: the submit, start and end of an attempt, and the attempts of the task before it. Out: its
 //! events in order; none if its row repeats an attempt. Contradictory times are corrected and
 //! counted.
 //!
-//! Attempts of a task do not overlap. So of two rows with the same start, the later is another
-//! attempt only if the earlier ended when it started, or if the later did and has another submit, or
-//! was submitted then:
+//! Attempts of a task do not overlap. So two rows with the same start are two attempts only in two
+//! cases: the earlier row ended when it started; or the later row ended when it started, and was
+//! submitted at another time than the earlier row, or when it started:
 //!
 //! ```text
 //!  submit   start = end        end             submit    start           end  end
@@ -25,13 +25,13 @@ use crate::sources::reject::RejectReason;
 /// The time (µs), the event, and the position among the rows of its line.
 pub(super) type RowEvent = (i64, i32, u64);
 
-/// The events of a row, what is remembered of its attempt, and the last attempt before it.
+/// The events of a row, its attempt as it is remembered, and the last attempt before it.
 pub(super) type Step = ([Option<RowEvent>; 3], Seen, Option<Seen>);
 
 /// The job and the index of a task.
 type TaskId = (i64, i32);
 
-/// What is remembered of an attempt.
+/// An attempt as it is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Seen {
     pub submit_us: i64,
@@ -43,7 +43,7 @@ impl Seen {
     /// The attempt of a row.
     ///
     /// # Errors
-    /// Its times are no times of a trace.
+    /// Its times are not valid times of a trace.
     pub(super) fn of(life: &Life, remarks: &mut Remarks) -> Result<Self, Fault> {
         let is_time = |time_us: i64| (0..i64::MAX).contains(&time_us);
         let end_us = life.end.map(|end| end.0);
@@ -70,7 +70,8 @@ impl Seen {
 
     /// Whether it is an earlier attempt of the task, though its row comes later.
     pub(super) fn is_before(self, other: Self) -> bool {
-        // One that waits comes after one that was evicted in the second of their submit.
+        // An attempt that waits comes after an attempt that was evicted in the second of their
+        // submit.
         if self.submit_us == other.submit_us {
             if self.is_evicted_at_once() && other.waits() {
                 return true;
@@ -82,7 +83,7 @@ impl Seen {
         (self.submit_us, self.start_us) < (other.submit_us, other.start_us)
     }
 
-    /// Whether the one of two attempts that started first ended after the start of the other.
+    /// Whether two attempts overlap: the one that started first ended after the start of the other.
     pub(super) fn overlaps(self, other: Self) -> bool {
         let [first, next] =
             if self.start_us <= other.start_us { [self, other] } else { [other, self] };
@@ -95,7 +96,8 @@ impl Seen {
         self.start_us.is_none() && self.end.is_none()
     }
 
-    /// Whether it was evicted in the second of its submit, so that the next has the same submit time.
+    /// Whether it was evicted in the second of its submit, so that the next has the same submit
+    /// time.
     fn is_evicted_at_once(self) -> bool {
         self.end == Some((self.submit_us, EVICT))
     }
@@ -105,9 +107,10 @@ impl Seen {
         self.start_us.is_some() && self.start_us == self.end.map(|end| end.0)
     }
 
-    /// The turn of each of its events among those of other attempts at the same instant, whose rows may
-    /// come later: the end of an attempt that took time, then all of one that took none, then what goes
-    /// on. `events` are those that its row adds: an event of an earlier row comes before the others.
+    /// The turn of each of its events among those of other attempts at the same instant; rows of
+    /// these attempts may come later. First comes the end of an attempt that took time, then all
+    /// events of an attempt that took none, then the events of one that goes on. `events` are those
+    /// that its row adds: an event of an earlier row comes before the others.
     pub(super) fn turns(self, events: &[Option<RowEvent>; 3]) -> [u64; 3] {
         const ENDS: u64 = 0;
         const INSTANT: u64 = 1;
@@ -125,22 +128,23 @@ impl Seen {
     }
 
     /// Whether it is the attempt of an earlier row. An open row may be an older record of an
-    /// attempt that has ended, unless that was evicted or the open row has another submit.
+    /// attempt that has ended, unless that attempt was evicted, or the open row has another submit.
     fn is_of(self, before: Self) -> bool {
         if self.start_us.is_none() || before.start_us != self.start_us {
             return false;
         }
         let was_evicted = before.end.is_some_and(|(_, kind)| kind == EVICT);
         let is_other = self.end.is_some() || was_evicted || before.submit_us != self.submit_us;
-        // With another submit, or all of it at one instant, nothing of it is in the other row.
+        // If the submits differ, or if it was submitted when it started, the other row has none of
+        // its events.
         let is_apart = self.submit_us != before.submit_us || self.start_us == Some(self.submit_us);
         let has_taken_none = self.is_instant() && before.end.is_some() && is_apart;
         !(before.is_instant() && is_other || has_taken_none)
     }
 }
 
-/// The last attempt of a task, in 40 bytes, since a log may have millions of tasks. Two are equal if
-/// they are of the same task.
+/// The last attempt of a task, in 40 bytes, since a log may have millions of tasks. Two are equal
+/// if they are of the same task.
 #[derive(Clone, Copy)]
 struct Kept {
     job_id: i64,
@@ -153,7 +157,7 @@ struct Kept {
     end_us: i64,
 }
 
-/// No time.
+/// Marks a time that is missing.
 const NONE: i64 = -1;
 
 impl Kept {
@@ -197,7 +201,7 @@ impl Hash for Kept {
     }
 }
 
-/// What is remembered of the tasks of a part.
+/// The remembered attempts of the tasks of a part.
 #[derive(Default)]
 pub(super) struct Attempts {
     /// The last attempt of each task.
@@ -216,8 +220,8 @@ impl Attempts {
         self.last.get(&Kept::new(task)).map(Kept::seen)
     }
 
-    /// The events of a row; `None` if it adds nothing to the attempts so far. A row that `is_next`
-    /// is known to be another attempt.
+    /// The events of a row; `None` if it adds nothing to the attempts so far. With `is_next`, the
+    /// row is known to be another attempt.
     pub(super) fn step(
         &self,
         task: TaskId,
@@ -234,9 +238,11 @@ impl Attempts {
         if let Some(before) = before.filter(|&before| !is_next && seen.is_of(before)) {
             return end_of(seen, before, remarks);
         }
-        // After an attempt that ended in the second of its submit, the next has the same submit time.
+        // After an attempt that ended in the second of its submit, the next has the same submit
+        // time.
         let was_instant = |own: Seen| own.end.is_some_and(|(end_us, _)| end_us == own.submit_us);
-        // A row that waits may be an older record of this attempt, unless this was evicted at once.
+        // A row that waits may be an older record of this attempt, unless this attempt was evicted
+        // in the second of its submit.
         let is_other = |before: Seen| !before.waits() || seen.is_evicted_at_once();
         let is_resubmitted = before.is_none_or(|before| {
             before.submit_us != seen.submit_us

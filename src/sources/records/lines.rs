@@ -78,7 +78,7 @@ impl Lines {
         if fields.is_open() {
             return Err(("", RejectReason::LineEndInQuotes));
         }
-        // `sacct --parsable` ends lines with a separator, that of the header too.
+        // `sacct --parsable` ends lines with a separator, including the header.
         let end = [self.separator];
         let is_closed = self.header.as_ref().is_some_and(|header| header.ends_with(&end));
         if is_closed && self.count < fields.len() && line.ends_with(&end) {

@@ -16,12 +16,14 @@
 //! | the same start as the last attempt so far, which did not | its end, if it had none |
 //! | not ended | no end event: open |
 //!
-//! A job of several tasks has failed if one of them has; else it was killed, lost or evicted if one
-//! was, in this order. It has finished if all have, and is open while one is.
+//! A job of several tasks has failed if one of them has failed. Otherwise it was killed, lost or
+//! evicted if one of them was, in this order. It has finished if all have finished, and is open
+//! while one is open.
 //!
-//! `row_id` holds, from the high bits to the low, the part, the turn of the event among those of other
-//! attempts at the same instant (0 the end of one that took time, 1 what took none, 2 what goes on), and
-//! line × 4, plus 0 for SUBMIT, 1 for SCHEDULE and 2 for the end.
+//! `row_id` holds three numbers, from the high bits to the low. The first is the part. The second
+//! is the turn of the event among those of other attempts at the same instant: 0 for the end of an
+//! attempt that took time, 1 for an attempt that took none, 2 for an attempt that goes on. The
+//! third is line × 4, plus 0 for SUBMIT, 1 for SCHEDULE and 2 for the end.
 
 pub(super) mod accounted;
 pub(super) mod amounts;
@@ -78,8 +80,8 @@ pub(super) const fn status_of(event: i32) -> Option<i32> {
 /// Row numbers per line.
 const EVENTS_PER_LINE: u64 = 4;
 
-/// Bits of a row number below its turn, which orders events of one instant before their lines do; see
-/// [`history::Seen::turns`].
+/// Bits of a row number below its turn, which orders events of one instant before their lines do;
+/// see [`history::Seen::turns`].
 const TURN_BITS: u32 = ROW_ID_LINE_BITS - 2;
 
 /// Counts of what was assumed, by wording.
@@ -88,7 +90,7 @@ pub(super) struct Remarks {
     counts: BTreeMap<&'static str, u64>,
     /// What was counted for the current line by [`Remarks::add_once`].
     of_line: Vec<&'static str>,
-    /// What was counted between the begin and the end of a line.
+    /// What was counted since the beginning of the current line.
     since_begin: Option<Vec<(&'static str, u64)>>,
 }
 
@@ -109,7 +111,7 @@ impl Remarks {
         self.since_begin.get_or_insert_default().clear();
     }
 
-    /// Ends it. What was counted for a line that is rejected is taken back.
+    /// Ends it. The counts of a rejected line are undone.
     fn end_line(&mut self, is_kept: bool) {
         let own = self.since_begin.take().unwrap_or_default();
         for (wording, count) in own.into_iter().filter(|_| !is_kept) {
@@ -128,7 +130,7 @@ impl Remarks {
         }
     }
 
-    /// All counts, which begin anew.
+    /// Returns all counts, and starts again from zero.
     fn take(&mut self) -> BTreeMap<&'static str, u64> {
         std::mem::take(&mut self.counts)
     }
@@ -157,11 +159,11 @@ pub(super) trait RecordFormat: Send {
         1
     }
 
-    /// The same, if the line has one attempt or all are good: one that is bad leaves out its job, whose
-    /// outcome would be another without it.
+    /// The same, for a line with one attempt or with only good ones. If one of several is bad, the
+    /// whole job is left out, since its outcome could differ without that attempt.
     ///
     /// # Errors
-    /// The fault of the first bad one.
+    /// The fault of the first bad attempt.
     fn whole_count(&mut self, line: Line<'_>) -> Result<usize, Fault> {
         let count = self.attempt_count(line.raw);
         if 1 < count {

@@ -75,7 +75,7 @@ impl<F: RecordFormat> RecordParser<F> {
         }
     }
 
-    /// The same, with the events that several files of the log contain.
+    /// The same parser, with the events that several files of the log contain.
     pub(in crate::sources) fn beside(mut self, repeats: Option<Arc<Repeats>>) -> Self {
         self.rows.repeats = repeats;
         self

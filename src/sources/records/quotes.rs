@@ -10,9 +10,10 @@
 //!  9,"oops       ───► never closed: a line of its own
 //! ```
 //!
-//! If the quote is not closed within [`RECORD_MAX`] bytes or before the file ends, or if the one
-//! that closes it in another line is followed by text, its line is a record by itself (which is a
-//! reject), and the lines after it are read anew. So a stray quote costs its own line.
+//! A quote counts as not closed in three cases: the file ends first, the record would be longer
+//! than [`RECORD_MAX`] bytes, or text follows the closing quote in another line. Its line is then a
+//! separate record (which is a reject), and the lines after it are read again. So a stray quote
+//! costs only its own line.
 
 use super::fields::Place;
 use super::lines::Line;
@@ -84,7 +85,7 @@ impl Quotes {
         }
     }
 
-    /// Calls `take` with the lines of a record that was never closed, each by itself.
+    /// Calls `take` with the lines of a record that was never closed, each as a separate record.
     pub(in crate::sources) fn finish(&mut self, take: &mut dyn FnMut(Line<'_>)) {
         let open = std::mem::take(&mut self.open);
         let lines =
@@ -93,8 +94,8 @@ impl Quotes {
     }
 }
 
-/// The place after a line that begins at `begin`. `None` if a quote from an earlier line is closed
-/// by one that is followed by text.
+/// The place after a line that begins at `begin`. `None` if text follows the quote that closes a
+/// quote of an earlier line.
 fn place_after(line: &[u8], separator: u8, begin: Place) -> Option<Place> {
     let (mut place, mut is_from_before) = (begin, begin == Place::Quoted);
     for &byte in line {
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn a_quote_that_is_never_closed_costs_its_own_line() {
         check("1,\"a\n2,b\n3,c\n", &[(1, "1,\"a"), (2, "2,b"), (3, "3,c")]);
-        // It would be closed by a quote that another text follows.
+        // Text follows the quote that would close it.
         check("1,\"a\n2,\"b\n3,c\n", &[(1, "1,\"a"), (2, "2,\"b"), (3, "3,c")]);
         check("1,\"a\n2,\"b\nc\"\n", &[(1, "1,\"a"), (2, "2,\"b\nc\"")]);
         let far = format!("1,\"a\n{}4,\"b\"\n", "2,c\n".repeat(RECORD_MAX / 4));
@@ -178,7 +179,7 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: rows that were written with quotes are read back, whatever their texts hold.
+        /// Promise: rows that were written with quotes are read back, for any texts in them.
         #[test]
         fn rows_in_quotes_are_read_back(
             rows in prop::collection::vec(prop::collection::vec("[a,\"\n x]{0,6}", 2..4), 1..8),

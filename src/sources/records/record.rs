@@ -14,7 +14,7 @@ pub(in crate::sources) struct Life {
 }
 
 impl Life {
-    /// The life of an attempt whose submit is recorded, if it has one.
+    /// The life of an attempt whose submit time, if any, is recorded.
     pub(in crate::sources) const fn of(
         submit_us: Option<i64>,
         start_us: Option<i64>,
@@ -27,7 +27,7 @@ impl Life {
 /// The position of a row among the attempts of its task, if the row contains it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sources) struct Turn {
-    /// Whether it is the first, which alone has a SUBMIT.
+    /// Whether it is the first; only the first has a SUBMIT.
     pub is_first: bool,
     /// Whether it decides the outcome of the task, and so of the job.
     pub is_deciding: bool,
@@ -41,7 +41,7 @@ pub(in crate::sources) struct Record<'a> {
     pub life: Life,
     /// Its position among the attempts of the task, for rows that are not compared with each other.
     pub turn: Option<Turn>,
-    /// Whether the SUBMIT of the previous attempt is also its own.
+    /// Whether it shares the SUBMIT of the previous attempt.
     pub follows: bool,
     /// Whether it is known to be another attempt than those of all rows so far.
     pub is_next: bool,

@@ -1,14 +1,15 @@
-//! What only all files of a log together say: events that several of them contain, and the most
-//! processors in use at once.
+//! Facts that need all files of a log: events that several of them contain, and the most processors
+//! in use at once.
 //!
 //! In: the files of a log in order, such as one per month, each with the jobs that ran in it. Out:
 //! for jobs in more than one file, the first file that contains each event; and the peak of the
 //! log. A job that ran into the next month is one attempt: the first file has its start, and the
-//! first file that knows its end ends it. The files are read twice. Memory holds 32 bytes per line,
+//! first file that has its end ends it. The files are read twice. Memory holds 32 bytes per line,
 //! the last attempts of a file, and the events of jobs that are in several files.
 //!
-//! An attempt is known by its start. One that ended when it started has events of its own kinds,
-//! since another can start at the same time; but if an earlier file has it open, its start is known.
+//! An attempt is identified by its start. If it ended when it started, its events have separate
+//! kinds, since another attempt can start at the same time. But if an earlier file shows it as
+//! open, its start is known.
 
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 //!
 //! In: snapshots in any order, each with the attempts that it shows. Out: each thing once, with the
 //! attempts of all its snapshots. A final snapshot, to which no later one can add anything, is
-//! handed out at once; other things are held until the end.
+//! handed out immediately; other things are held until the end.
 //!
 //! Attempts of a thing do not overlap. So two attempts that start at the same time are one, unless
 //! they have different numbers and the earlier ended when it started.
@@ -20,7 +20,7 @@ pub(in crate::sources) struct Attempt {
     pub submit_us: Option<i64>,
     pub start_us: Option<i64>,
     pub end: Option<(i64, i32)>,
-    /// Whether the time of its end is not known, so that it is that of its start.
+    /// Whether the time of its end is not known, so that another time is used.
     pub is_end_unknown: bool,
     pub reason: Option<String>,
     pub exit_code: Option<String>,
@@ -55,8 +55,8 @@ impl Attempt {
         }
     }
 
-    /// Ends it. If the time is not known, it ends when it started, or was submitted, or else at another
-    /// time.
+    /// Ends it at `at_us`. If that is not known, it ends when it started, else when it was
+    /// submitted, else at `or_us`.
     pub(in crate::sources) fn end_with(
         &mut self,
         kind: i32,
@@ -146,8 +146,8 @@ pub(in crate::sources) fn joined(
     all
 }
 
-/// The attempts of earlier snapshots, of which the last ends as a later snapshot says without a time: if
-/// it was open, when it started.
+/// The attempts of earlier snapshots. A later snapshot shows the end of the last one, but not the
+/// time. If that attempt was open, it ends when it started.
 fn ended(mut early: Vec<Attempt>, last: &Attempt) -> Vec<Attempt> {
     early.sort_by_key(Attempt::order);
     if let Some(open) = early.last_mut().filter(|open| open.end.is_none()) {
@@ -158,8 +158,8 @@ fn ended(mut early: Vec<Attempt>, last: &Attempt) -> Vec<Attempt> {
     early
 }
 
-/// The attempts before the first that snapshots show, as one that begins when the thing got its place:
-/// it did not wait until then. `None` if they show the first attempt.
+/// The attempts before the first that snapshots show, as one attempt. It starts when the thing got
+/// its place: from then on, it no longer waited. `None` if they show the first attempt.
 pub(in crate::sources) fn before(attempts: &[Attempt], placed_us: Option<i64>) -> Option<Attempt> {
     let first = attempts.first().filter(|first| first.number.is_some_and(|number| 0 < number))?;
     let start_us = placed_us.filter(|&at_us| first.start_us.is_some_and(|start| at_us < start))?;

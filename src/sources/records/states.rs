@@ -36,7 +36,8 @@ impl Fate {
 /// States by meaning: names separated by blanks, each with an optional short name after a slash.
 pub(in crate::sources) type States = [(Fate, &'static str)];
 
-/// The fewest letters of a truncated name; as many distinguish any two states.
+/// The fewest letters of a truncated name. Of states that begin with the same letters, the first of
+/// the list is taken.
 const CUT_MIN: usize = 4;
 
 /// The meaning of a state, by its name or its short name, and its name.
@@ -93,8 +94,8 @@ pub(in crate::sources) fn spelt<'s>(pattern: &str, state: &'s str) -> Option<&'s
     Some(spelt).filter(|spelt| !spelt.is_empty())
 }
 
-/// The reason that a state names: without who ended the job (`CANCELLED by 1001`) if the pattern that it
-/// fits does not spell that.
+/// The reason that a state names. It leaves out who ended the job (`CANCELLED by 1001`), unless the
+/// matching pattern spells that.
 pub(in crate::sources) fn reason_in<'s>(pattern: &str, state: &'s str) -> &'s str {
     let spelt = spelt(pattern, state).unwrap_or_default();
     let by = state.to_ascii_lowercase().find(" by ");

@@ -1,7 +1,7 @@
 //! The submit, start and end of an attempt, from the times of its row.
 //!
-//! In: times and lengths of time, of which some are missing. Out: the times of the attempt. A time
-//! that follows from others is derived and counted; any other missing time stays missing.
+//! In: times and lengths of time; some may be missing. Out: the times of the attempt. A time that
+//! follows from others is derived and counted; any other missing time stays missing.
 
 use super::states::Fate;
 use super::{FINISH, Life, Remarks};
@@ -28,8 +28,8 @@ pub(in crate::sources) struct AttemptTimes {
 }
 
 impl Times {
-    /// Whether a job has failed or was cancelled without a start, although the log has a column of
-    /// starts, and its run time is 0; counted.
+    /// Whether a job ended without finishing, has no start, and has a run time of 0; counted. The
+    /// log must have a column of starts.
     pub(in crate::sources) fn never_ran(&self, fate: Option<Fate>, remarks: &mut Remarks) -> bool {
         let has_failed = fate.and_then(Fate::end).is_some_and(|end| end != FINISH);
         let never_ran = has_failed && self.start_us.is_none() && self.run_us == Some(0);
@@ -54,9 +54,9 @@ impl Times {
         }
     }
 
-    /// Ends an attempt that ran longer than from its start to its end at the start and run time.
-    /// Suspension makes the run time shorter than the span; a clock that was set back, or a time
-    /// in a coarse unit, makes it longer.
+    /// If the run time is longer than from start to end, moves the end to the start plus the run
+    /// time. Suspension makes the run time shorter than the span; a clock that was set back, or a
+    /// time in a coarse unit, makes it longer.
     pub(in crate::sources) fn lengthen(&mut self, remarks: &mut Remarks) {
         if let (Some(start), Some(end), Some(run)) = (self.start_us, self.end_us, self.run_us)
             && end.saturating_sub(start) < run
@@ -66,7 +66,7 @@ impl Times {
         }
     }
 
-    /// Drops the submit time of what has started if it is from the column of starts, and so says
+    /// Drops the submit time of a started attempt if it is from the column of starts: it then says
     /// nothing about the wait.
     pub(in crate::sources) fn forget_submit(&mut self, is_of_start: bool) {
         if is_of_start && self.start_us.is_some() {
@@ -74,8 +74,8 @@ impl Times {
         }
     }
 
-    /// Derives a missing submit time: the start (or else the end) minus the wait, which is assumed to be
-    /// 0 if it is missing too.
+    /// Derives a missing submit time: the start (or else the end) minus the wait, which is assumed
+    /// to be 0 if it is missing too.
     pub(in crate::sources) fn submit(&mut self, remarks: &mut Remarks) {
         let Some(begun) = self.start_us.or(self.end_us).filter(|_| self.submit_us.is_none()) else {
             return;

@@ -1,7 +1,7 @@
 //! Attempts of a task, one after the other.
 //!
-//! In: the begins and ends of all attempts, in any order. Out: those of a history in which the task has
-//! one attempt at a time.
+//! In: the begins and ends of all attempts, in any order. Out: those of a history in which the task
+//! has one attempt at a time.
 
 use super::{FINISH, KILL, Remarks};
 
@@ -21,7 +21,7 @@ pub(in crate::sources) struct Attempt<E> {
 }
 
 impl<E: Timed> Attempt<E> {
-    /// Its begin and end, µs; without an end, it goes on.
+    /// Its begin and end, µs; without an end, 2^63-1.
     fn span(&self) -> (i64, i64) {
         let begin_us = self.begin.at().0;
         (begin_us, self.end.as_ref().map_or(i64::MAX, |end| end.at().0))
@@ -32,10 +32,11 @@ impl<E: Timed> Attempt<E> {
     }
 }
 
-/// The events of attempts one after the other: the attempt that decides the task (the first to
-/// finish, or else the last to end) is whole. One that still runs when the next begins ends there; one
-/// that begins later, while another runs, is left out. So is one that begins after the first has
-/// finished and does not finish itself, unless the task `has_failed`: nobody needed it any more.
+/// The events of attempts one after the other. The attempt that decides the task is whole: the
+/// first to finish, or else the last to end. An attempt that still runs when the next begins ends
+/// there. An attempt that begins later, while another runs, is left out. So is an attempt that
+/// begins after the first has finished, and does not finish itself: the task no longer needs it. If
+/// the task `has_failed`, finished attempts do not decide, and none is left out for that reason.
 ///
 /// ```text
 ///  a0  |----FAIL                             |----FAIL

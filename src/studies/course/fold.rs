@@ -23,7 +23,7 @@ use crate::units::micros_to_seconds;
 
 const HOUR_US: i64 = 3_600_000_000;
 
-/// Five minutes, since usage windows are long.
+/// The length of a cell, µs: five minutes, because usage windows are long.
 const CELL_US: i64 = 300_000_000;
 
 /// Positions in [`TERMINAL_OUTCOMES`].
@@ -32,7 +32,7 @@ const KILLED: u8 = 2;
 const _: () = assert!(matches!(TERMINAL_OUTCOMES[FAILED as usize].as_bytes(), b"failed"));
 const _: () = assert!(matches!(TERMINAL_OUTCOMES[KILLED as usize].as_bytes(), b"killed"));
 
-/// Changes within an hour: running tasks and their CPU, each also weighted by the time that is left
+/// Changes within an hour: running tasks and their CPU. Each is also weighted by the remaining time
 /// of the hour.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hour {
@@ -43,10 +43,10 @@ struct Hour {
     evicted: f64,
 }
 
-/// A machine and five minutes.
+/// A machine, and a period of five minutes.
 type Cell = (i64, i64);
 
-/// All sums of the questions.
+/// The sums for all questions of this module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     classes: Shares,
@@ -55,7 +55,7 @@ pub(super) struct Sums {
     locality: Shares,
     failures: Shares,
     waits: Waits,
-    /// Request against use: CPU, memory, CPU by row, CPU over request.
+    /// Correlations of request and use: CPU, memory, CPU by row, CPU over request.
     requests: [Correlation; 4],
     /// CPU used and requested in the windows, NCU-s.
     used_s: [f64; 2],
@@ -91,7 +91,7 @@ pub(super) fn fold(lake: &Lake, windows: Windows) -> Result<Sums, FactError> {
     Ok(all)
 }
 
-/// Attributes of a task besides its events.
+/// The requests of a task.
 struct Asked {
     cpu: Option<f32>,
     memory: Option<f32>,
@@ -249,8 +249,8 @@ impl Sums {
         }
     }
 
-    /// Adds a job by the number of tasks that ran and of their machines; without tasks only the
-    /// measures.
+    /// Adds a job by the number of its tasks that ran and the number of their machines. Without
+    /// tasks it only creates the measures.
     fn add_places(&mut self, tasks: u64, machines: u64) {
         let is = u64::from;
         let any = is(0 < tasks);

@@ -9,7 +9,7 @@ use crate::facts::machines::{MachineChange, MachineEvent, MachineEvents};
 use crate::facts::window::Windows;
 use crate::units::micros_to_seconds;
 
-/// Number of machines per capacity, keyed by its bits, which sort like the capacity.
+/// Number of machines per capacity. The key is the bits of the capacity, which sort like it.
 type Counts = BTreeMap<Option<u32>, u64>;
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
@@ -89,7 +89,7 @@ impl Capacity {
     }
 }
 
-/// The capacity lost, over two denominators, and the number of machines that were away.
+/// The capacity lost, as a share of two denominators, and the number of machines that were away.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 pub(super) fn lost(events: &MachineEvents, windows: Windows) -> Vec<Row> {
     let times = events.events.iter().map(|event| event.time_us).filter(|&time| time < i64::MAX);

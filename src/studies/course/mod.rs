@@ -1,8 +1,8 @@
-//! Ten questions that courses ask about the trace of 2011: the native twin of `q23` to `q32`.
+//! Ten questions that courses ask about the trace of 2011: the native version of `q23` to `q32`.
 //!
 //! In: a lake. Out: for each question rows of measure, group, numerator, denominator and value, as
-//! the queries define them. Tests compare the two. Buckets are added up one by one and merged in
-//! order, so the number of threads changes no digit.
+//! the queries define them. Tests compare both versions. Buckets are added up one by one and merged
+//! in order, so the results do not depend on the number of threads.
 
 use serde::Serialize;
 
@@ -34,10 +34,10 @@ pub struct Row {
     pub value: Option<f64>,
 }
 
-/// Everything, regardless of the group.
+/// The key of rows over all groups.
 pub const ALL: i32 = -1;
 
-/// A group that is not known.
+/// The key of an unknown group.
 pub const UNKNOWN: i32 = -2;
 
 impl Row {
@@ -48,7 +48,7 @@ impl Row {
     }
 }
 
-/// What ran in an hour, and the evictions in it.
+/// The running tasks of an hour, and the evictions in it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HourRow {
     /// Hour of the trace clock.
@@ -73,7 +73,7 @@ pub struct Answers {
 /// Answers, in order, every question for which the lake has the tables.
 ///
 /// # Errors
-/// A table does not read.
+/// A table cannot be read.
 pub fn answers(lake: &Lake, windows: Windows) -> Result<Answers, FactError> {
     let mut all = Answers::default();
     let answers = &mut all.questions;

@@ -1,6 +1,6 @@
 //! Sums for the answers: shares by group, waits by group, and correlations.
 //!
-//! In: one value after another. Out: rows. All sums can be merged.
+//! In: one value after another. Out: rows. Sums can be merged.
 
 use std::collections::BTreeMap;
 
@@ -117,10 +117,11 @@ pub(super) struct Correlation {
     moments: [f64; 3],
 }
 
-/// A sum of squared differences below this part of the sum of squares counts as rounding error.
+/// A sum of squared differences counts as rounding error if it is below this share of the sum of
+/// squares.
 const NOTHING: f64 = 1e-6;
 
-/// Rounds to six decimals: later digits depend on the order in which an engine adds.
+/// Rounds to six decimals, because later digits depend on the order in which an engine adds.
 pub(super) fn six_decimals(value: f64) -> f64 {
     (value * 1e6 + 0.5).floor() / 1e6
 }
@@ -172,7 +173,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compared with the two passes of the textbook.
+        /// Compared with the two-pass method of textbooks.
         #[test]
         fn a_correlation_is_that_of_two_passes(
             pairs in prop::collection::vec((-50_i32..50, -50_i32..50), 1..60),
@@ -196,7 +197,8 @@ mod tests {
             let (xx, yy, xy) = (sum(|x, _| x * x), sum(|_, y| y * y), sum(|x, y| x * y));
             let found = merged.row("x").unwrap();
             prop_assert_eq!(found.whole, n);
-            // Both differ from their means by whole numbers over at most 60, or not at all.
+            // Differences from the means are multiples of 1 / n, with n below 60, or they are all
+            // 0.
             if 1e-3 < xx && 1e-3 < yy {
                 prop_assert!((found.value.unwrap() - xy / (xx * yy).sqrt()).abs() < 5.001e-7);
             } else {

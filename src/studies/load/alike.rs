@@ -1,11 +1,11 @@
-//! How long the jobs of a user waited, compared with jobs of others that ask for the same.
+//! How long the jobs of a user waited, compared with similar jobs of other users.
 //!
-//! In: the wait of each job, with its user, its queue (or band of priorities) and its class of sizes.
-//! Out: for each user the part of the others' jobs in the same queue and class that waited less,
-//! averaged over the jobs of the user; equal waits count half. 0.5 is an even chance, 1 means that
-//! everybody else came first.
+//! In: the wait of each job, with its user, its queue (or band of priorities) and its class of
+//! sizes. Out: for each user, the share of the other users' jobs in the same queue and class that
+//! waited less, averaged over the jobs of the user. Equal waits count half. 0.5 is an even chance;
+//! 1 means that all other jobs waited less.
 //!
-//! A job of a class in which others have fewer than [`OTHERS_MIN`] jobs is not compared.
+//! A job is not compared if other users have fewer than [`OTHERS_MIN`] jobs in its queue and class.
 
 use std::collections::BTreeMap;
 
@@ -13,23 +13,23 @@ use super::sizes::CLASSES;
 use crate::studies::ledger::UNKNOWN;
 use crate::studies::texts::entry;
 
-/// Fewer jobs of others say little.
+/// The fewest jobs of other users for a comparison, because fewer jobs say little.
 const OTHERS_MIN: usize = 10;
 
 /// The waits of a user, µs, by class of sizes.
 type OfUser = [Vec<i64>; CLASSES.len()];
 
-/// The jobs of a user that others have the like of.
+/// The jobs of a user for which other users have enough similar jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Compared {
     /// Jobs.
     pub jobs: u64,
-    /// The sum over them of the part of the others' jobs that waited less.
+    /// The sum, over these jobs, of the share of the other users' jobs that waited less.
     sum: f64,
 }
 
 impl Compared {
-    /// The part of the others' jobs that waited less, the mean over the jobs of the user.
+    /// The share of the other users' jobs that waited less: the mean over the jobs of the user.
     #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
     pub fn waited_longer_than(self) -> Option<f64> {
         (0 < self.jobs).then(|| self.sum / self.jobs as f64)
@@ -66,7 +66,8 @@ impl Alike {
         self.0.keys().any(|queue| queue != UNKNOWN)
     }
 
-    /// The user with most jobs of a class of sizes, in one queue or in all, and their number.
+    /// The known user with most jobs of a class of sizes, in one queue or in all, and the number
+    /// of these jobs.
     pub(in crate::studies) fn most_of(
         &self,
         queue: Option<&str>,
@@ -81,7 +82,7 @@ impl Alike {
         counts.max_by_key(|&(user, count)| (count, std::cmp::Reverse(user)))
     }
 
-    /// The comparison of each user who has such jobs.
+    /// The comparison for each user with jobs that can be compared.
     pub(super) fn compared(&self) -> BTreeMap<&str, Compared> {
         let mut compared: BTreeMap<&str, Compared> = BTreeMap::new();
         for users in self.0.values() {
@@ -108,7 +109,8 @@ fn ascending<'a>(waits: impl IntoIterator<Item = &'a i64>) -> Vec<i64> {
     all
 }
 
-/// The part of the others' jobs that waited less than `wait`, a wait of the user; equal ones count half.
+/// The share of the other users' jobs that waited less than `wait`, which is a wait of the user.
+/// Equal waits count half.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 fn place(wait: i64, own: &[i64], all: &[i64]) -> f64 {
     let less = |waits: &[i64]| waits.partition_point(|&other| other < wait);
@@ -129,7 +131,7 @@ mod tests {
         for wait in 0..10 {
             alike.add("q", "a", 0, wait);
         }
-        // Longer than all, as long as the fifth, and two that nobody has the like of.
+        // One waits longer than all others, one as long as the fifth; two have no similar jobs.
         for (queue, class, wait) in [("q", 0, 99), ("q", 0, 4), ("q", 1, 7), ("r", 0, 7)] {
             alike.add(queue, "b", class, wait);
         }
@@ -143,7 +145,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a count over all pairs of jobs, and however the jobs are spread over buckets.
+        /// Compared with a count over all pairs of jobs, for any division of the jobs into buckets.
         #[test]
         fn it_is_the_mean_over_pairs_of_jobs(
             jobs in prop::collection::vec((0..2_u8, 0..4_u8, 0..2_usize, 0..6_i64), 0..80),

@@ -2,9 +2,9 @@
 //!
 //! In: the times of submissions. Out: jobs per hour of the week, the index of dispersion (variance
 //! over mean of the counts per window; 1 for a Poisson process) and the autocorrelation of counts.
-//! Hours are those of the zone of a log with dates, daylight saving included (a change within an hour
-//! counts from the next one). Jobs submitted before the window have no known time; they are counted but
-//! left out.
+//! For a log with dates, hours are those of its zone, including daylight saving. A change within an
+//! hour counts from the next hour on. Jobs submitted before the window have no known time. They are
+//! counted, but otherwise left out.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,26 +31,26 @@ pub const DAYS: [&str; 7] =
 /// Lengths of the windows in which jobs are counted, s.
 const WINDOWS_S: [i64; 6] = [10, 60, 300, 3600, 21_600, 86_400];
 
-/// Fewest windows for which a variance is given.
+/// The fewest windows for which a variance is computed.
 const WINDOWS_MIN: usize = 8;
 
-/// Most windows that are counted; a span with more has no row for that length.
+/// The most windows that are counted. A span with more windows has no row for that length.
 const WINDOWS_MAX: i64 = 1 << 22;
 
-/// Longest span with an autocorrelation, hours (thirty years): each lag costs a pass.
+/// Longest span with an autocorrelation, hours (thirty years), because each lag costs a pass.
 const HOURS_MAX: i64 = 1 << 18;
 
 /// Longest lag of the autocorrelation, hours: two weeks.
 const LAG_HOURS_MAX: usize = 336;
 
-/// The position of time 0 of a trace's clock within the week.
+/// The position of time 0 of the trace clock within the week.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// From Sunday 0:00 of local time to time 0, µs.
     pub since_sunday_us: i64,
-    /// Which time of day it shows.
+    /// Which time of day the clock shows.
     pub tells: TimeOfDay,
-    /// The calendar whose zone has the time of day instead, daylight saving included.
+    /// If set, the time of day is that in the zone of this calendar, including daylight saving.
     pub calendar: Option<Calendar>,
 }
 
@@ -62,15 +62,15 @@ pub enum TimeOfDay {
     Local,
     /// Coordinated universal time: the clock counts from 1970.
     Utc,
-    /// None: days and hours count from the first submission.
+    /// No time of day: days and hours count from the first submission.
     FromStart,
 }
 
 impl Clock {
-    /// The clock of a lake: as published for the Google traces (19:00 on Sunday, 1 May 2011, in New
-    /// York, and 0:00 on Wednesday, 1 May 2019, in Los Angeles, both 600 s after time 0, without changes
-    /// of daylight saving), that of the zone of a log with dates, or else from `StartTime` in the
-    /// header of a log.
+    /// The clock of a lake. For the Google traces it is published: 600 s after time 0 it is 19:00
+    /// on Sunday, 1 May 2011, in New York, or 0:00 on Wednesday, 1 May 2019, in Los Angeles,
+    /// without changes of daylight saving. For a log with dates it is that of its zone. For other
+    /// logs it is read from `StartTime` in the header.
     pub fn of(lake: &Lake) -> Self {
         let calendar = Calendar::of(lake, None).filter(|calendar| calendar.is_told);
         if let Some(calendar) = calendar {
@@ -94,7 +94,7 @@ impl Clock {
         Self { since_sunday_us, tells, calendar: None }
     }
 
-    /// The clock for submissions from the first one on, if the place is unknown.
+    /// Adapts a clock without a known time of day to the time of the first submission.
     fn from(self, first_us: i64) -> Self {
         match self.tells {
             TimeOfDay::FromStart if TWENTY_YEARS_US <= first_us => {
@@ -107,7 +107,8 @@ impl Clock {
         }
     }
 
-    /// The clock for a span; one of more than a thousand years is not followed through a zone.
+    /// The clock for a span of this length. In a span of more than a thousand years the zone is
+    /// ignored, and hours are in UTC.
     fn within(self, length_us: i64) -> Self {
         let begin_us = self.calendar.as_ref().map(|calendar| calendar.begin_us);
         match begin_us.filter(|_| ZONED_MAX_US < length_us) {
@@ -125,8 +126,8 @@ impl Clock {
         usize::try_from(hour % 168).expect("below 168")
     }
 
-    /// From Sunday 0:00, at most two weeks before an instant, to that instant, µs. It never
-    /// overflows, as a sum with a time near the limits of integers would.
+    /// The time from a Sunday 0:00, at most two weeks earlier, to an instant, µs. It cannot
+    /// overflow, even for times near the limits of integers.
     fn since_sunday(&self, time_us: i64) -> i64 {
         let (time_us, since_us) = match &self.calendar {
             Some(calendar) => (calendar.local_us(time_us), SINCE_SUNDAY_1970_US),
@@ -135,7 +136,7 @@ impl Clock {
         time_us.rem_euclid(WEEK_US) + since_us.rem_euclid(WEEK_US)
     }
 
-    /// Whether its clock is neither put forward nor back within a week from an instant on.
+    /// Whether the changes of daylight saving in the week after this instant add up to zero.
     fn is_steady(&self, time_us: i64) -> bool {
         self.calendar.as_ref().is_none_or(|calendar| {
             let next_us = time_us.saturating_add(WEEK_US);
@@ -146,13 +147,13 @@ impl Clock {
 
 const WEEK_US: i64 = 7 * MICROS_PER_DAY;
 
-/// The longest span whose hours are those of a zone.
+/// The longest span with hours in a zone.
 const ZONED_MAX_US: i64 = 365_250 * MICROS_PER_DAY;
 
-/// From Sunday 0:00 to 1 January 1970, a Thursday.
+/// The time from Sunday 0:00 to 1 January 1970, a Thursday.
 const SINCE_SUNDAY_1970_US: i64 = 4 * MICROS_PER_DAY;
 
-/// `Fri Oct 01 00:00:03 PDT 1993` as µs since Sunday.
+/// Reads a text such as `Fri Oct 01 00:00:03 PDT 1993` as µs since Sunday.
 fn of_text(text: &str) -> Option<i64> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let day = words.first().filter(|day| 3 <= day.len())?.get(..3)?;
@@ -167,19 +168,19 @@ fn of_text(text: &str) -> Option<i64> {
 /// Jobs that were submitted in one hour of the week.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HourRow {
-    /// The day, or `day 1` if the log does not have it.
+    /// The name of the day; `day 1` and so on if it is unknown.
     pub day: String,
     /// The hour of the day, 0 to 23.
     pub hour: usize,
     /// Jobs.
     pub jobs: u64,
-    /// How many times this hour of the week occurs in the trace.
+    /// The number of times that this hour of the week occurs in the trace.
     pub hours: f64,
     /// Jobs per hour.
     pub jobs_per_hour: Option<f64>,
 }
 
-/// How counts per window scatter.
+/// The spread of the counts per window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dispersion {
     /// Length of a window, s.
@@ -192,7 +193,7 @@ pub struct Dispersion {
     pub variance: f64,
     /// The variance over the mean; 1 for a Poisson process.
     pub dispersion: Option<f64>,
-    /// The same without the day with most jobs, counted from the start in whole days; `None` if few
+    /// The same without the day with most jobs; days are counted from the start. `None` if too few
     /// windows are left.
     #[serde(default)]
     pub without_busiest_day: Option<f64>,
@@ -207,12 +208,12 @@ pub struct ArrivalStudy {
     pub jobs: u64,
     /// Jobs submitted before the window; left out.
     pub left_censored_out: u64,
-    /// Which time of day the hours are.
+    /// The time of day to which the hours refer.
     pub time_of_day: TimeOfDay,
     /// The zone of the hours, if they follow its daylight saving.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
-    /// From the last submission to the end of the log, s.
+    /// The time from the last submission to the end of the log, s.
     #[serde(default)]
     pub without_s: f64,
     /// Standard deviation over mean of the times between submissions; 1 for a Poisson process.
@@ -225,12 +226,12 @@ pub struct ArrivalStudy {
     pub hourly_autocorrelation: Vec<f64>,
 }
 
-/// The smallest part at the end of a log without a submission that is reported.
+/// The smallest share of a log, at its end and without submissions, that is reported.
 const QUIET_MIN: f64 = 0.05;
 
 impl ArrivalStudy {
-    /// How long before the end of a log of this length the last job was submitted, if that is long,
-    /// without a full stop.
+    /// A sentence about the time from the last submission to the end of a log of this length,
+    /// without a full stop. `None` if that time is short.
     pub fn quiet_end(&self, length_s: f64) -> Option<String> {
         (QUIET_MIN * length_s < self.without_s).then(|| {
             format!(
@@ -250,7 +251,7 @@ impl Arrivals {
         }
     }
 
-    /// Leaves out submissions before an instant, for which the log lacks jobs.
+    /// Leaves out submissions before an instant, if the log does not have all earlier jobs.
     pub fn leave_out_before(&mut self, at_us: i64) {
         self.times_us.retain(|time_us| at_us <= *time_us);
     }
@@ -267,8 +268,9 @@ impl Arrivals {
         let first = times.first().copied().unwrap_or(0);
         let last = times.last().copied().unwrap_or(0);
         let end_us = windows.job_end_us.max(last);
-        // A trace with a window starts there, 600 s after its time 0, and ends with it. The submissions
-        // of a log are from the first to the hour of the last: it may hold no jobs submitted later.
+        // The span of a trace with a window is the window, which starts 600 s after time 0. The
+        // span of a log is from its first submission to the end of the hour of the last one,
+        // because the log may have no jobs that were submitted later.
         let has_window = 0 < windows.first_us;
         let from_us = if has_window { BEGIN_2011_US.min(first) } else { first };
         let clock = clock.from(from_us);
@@ -302,7 +304,7 @@ impl Arrivals {
     }
 }
 
-/// Counts in whole windows from the start of a span; `None` if there would be too many.
+/// Counts per whole window from the start of a span; `None` if there would be too many windows.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 2^22")]
 fn counts(times: &[i64], [from_us, to_us]: [i64; 2], window_s: i64) -> Option<Vec<u32>> {
     let length_us = window_s * MICROS_PER_SECOND;
@@ -340,7 +342,7 @@ fn dispersion(window_s: i64, counts: &[u32]) -> Dispersion {
     }
 }
 
-/// The variance over the mean of counts without those of the day with most.
+/// The variance over the mean of counts, without the counts of the day with most jobs.
 fn without_busiest_day(window_s: i64, counts: &[u32]) -> Option<f64> {
     let each = usize::try_from(86_400 / window_s).ok().filter(|each| 0 < *each)?;
     let sum = |day: &[u32]| day.iter().map(|&count| u64::from(count)).sum::<u64>();
@@ -351,8 +353,8 @@ fn without_busiest_day(window_s: i64, counts: &[u32]) -> Option<f64> {
     (WINDOWS_MIN - 1 <= rest.len() && 0.0 < mean).then(|| variance / mean)
 }
 
-/// The autocorrelation of counts at a lag, over the variance of all counts; `None` if all counts
-/// are the same.
+/// The autocorrelation of counts at a lag, relative to the variance of all counts. `None` if all
+/// counts are the same.
 #[expect(clippy::cast_precision_loss, reason = "at most 2^22 windows")]
 fn autocorrelation(counts: &[u32], lag: usize) -> Option<f64> {
     let (mean, variance) = moments(counts);
@@ -378,7 +380,8 @@ fn hours_of_week(times: &[i64], clock: &Clock, [from_us, to_us]: [i64; 2]) -> Ve
     }
     let mut at = from_us;
     while at < to_us {
-        // Adds whole weeks at once: a log may cover years. Without a zone all are alike.
+        // Whole weeks are added in one step, because a log may cover years. Without a zone, all
+        // weeks are the same.
         let whole = (to_us - at) / WEEK_US;
         let weeks = if clock.calendar.is_some() { whole.min(1) } else { whole };
         if 0 < weeks && clock.is_steady(at) {
@@ -426,7 +429,7 @@ mod tests {
         assert_eq!(without_busiest_day(43_200, &counts[..8]), None, "six windows are left");
     }
 
-    /// One time far from all others costs neither much time nor much memory.
+    /// One time far from all others does not cost much time or memory.
     #[test]
     fn a_span_of_thousands_of_years_is_studied_at_once() {
         for end_us in [i64::MAX / 2, i64::MAX - 1, i64::MAX] {
@@ -456,7 +459,8 @@ mod tests {
         }
     }
 
-    /// Promise: the 600 s before the window of a trace are no time in which jobs could arrive.
+    /// Promise: the 600 s before the window of a trace do not count as time in which jobs could
+    /// arrive.
     #[test]
     fn time_before_the_window_is_not_observed() {
         let open_attempts = OpenAttempts::default();
@@ -476,8 +480,8 @@ mod tests {
         assert!(of(10).variance < 0.25, "one or two jobs in every window");
     }
 
-    /// Promise: a log whose submissions end before it does scatters no more than one that ends with
-    /// them, and the rest is reported.
+    /// Promise: if the submissions of a log end before the log ends, its counts vary no more than
+    /// those of a log that ends with the last submission. The rest of the log is reported.
     #[test]
     fn the_end_of_a_log_without_submissions_is_no_time_in_which_jobs_could_arrive() {
         let (first_us, open_attempts) = (0, OpenAttempts::default());
@@ -508,7 +512,7 @@ mod tests {
         assert_eq!(of_text("é"), None);
     }
 
-    /// Submissions at some seconds of a log whose place is unknown: time of day, days, hours.
+    /// The time of day, and the days and hours, of submissions in a log with an unknown place.
     fn told_of(seconds: [i64; 2]) -> (TimeOfDay, Vec<(String, usize)>) {
         let times_us = seconds.map(|time| time * MICROS_PER_SECOND).to_vec();
         let (end_us, open_attempts) = (times_us[1], OpenAttempts::JobEnd);
@@ -526,15 +530,15 @@ mod tests {
         let (told, rows) = told_of([1_240_335_963, 1_240_335_963 + 27 * 3600]);
         let days = [("Tuesday".to_owned(), 17), ("Wednesday".to_owned(), 20)];
         assert_eq!((told, rows), (TimeOfDay::Utc, days.to_vec()));
-        // A log that starts at some time of its own clock.
+        // A log with a clock that starts at an arbitrary time.
         let (told, rows) = told_of([90_000, 90_000 + 27 * 3600]);
         let days = [("day 1".to_owned(), 0), ("day 2".to_owned(), 3)];
         assert_eq!((told, rows), (TimeOfDay::FromStart, days.to_vec()));
     }
 
     proptest! {
-        /// Promise: hours of the week are those of the zone's clock, daylight saving included; against
-        /// a count of every quarter of an hour.
+        /// Promise: hours of the week are those of the clock of the zone, including daylight
+        /// saving. Compared with a count of every quarter of an hour.
         #[test]
         fn hours_of_the_week_follow_the_clock_of_the_zone(
             (place, begin_day) in (0_usize..4, 14_000_i64..20_000),
@@ -572,7 +576,8 @@ mod tests {
 
     #[test]
     fn bursts_scatter_more_than_even_arrivals() {
-        // Hours with 4 and 0 jobs in turn: mean 2, variance 4, dispersion 2, neighbours opposite.
+        // Hours with 4 and 0 jobs in turn: mean 2, variance 4, dispersion 2, and a negative
+        // correlation of neighbours.
         let counts = [4, 0].repeat(50);
         let own = dispersion(3600, &counts);
         assert_eq!((own.mean, own.variance, own.dispersion), (2.0, 4.0, Some(2.0)));

@@ -7,7 +7,7 @@ use crate::lake::Lake;
 use crate::schema::{SYSTEM_MACHINE, Table};
 use crate::units::{CpuRate, CpuTime};
 
-/// Capacity of the machines per interval; `None` if no row has it.
+/// Capacity of the machines per interval. A field is `None` if no row has that capacity.
 #[derive(Clone, Debug, Default)]
 pub struct Capacity {
     /// CPU.
@@ -25,8 +25,8 @@ impl Capacity {
         if up.is_empty() {
             return Self::default();
         }
-        // In a log that names its machines the whole system has an entry of its own, which alone
-        // has a capacity: it is no machine beside them.
+        // A log that names its machines also has an entry for the whole system, and only that entry
+        // has a capacity. It must not be counted as another machine.
         let is_named = |time: &&UpTime| time.machine_id != SYSTEM_MACHINE;
         let names = || up.iter().filter(is_named);
         let is_log = names().next().is_some() && names().all(|time| time.cpu.is_none());

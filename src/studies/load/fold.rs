@@ -46,9 +46,9 @@ pub struct Asked {
 /// A span of time for which something is known, µs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The first instant.
+    /// The first instant of the span.
     pub from_us: i64,
-    /// The last.
+    /// The last instant of the span.
     pub to_us: i64,
 }
 
@@ -88,9 +88,9 @@ pub struct Counts {
     pub left_censored: u64,
     /// Attempts open at the end of the window.
     pub censored: u64,
-    /// Attempts whose CPU use a log records.
+    /// Attempts with a CPU use recorded by the log.
     pub with_cpu_time: u64,
-    /// Attempts whose memory use a log records.
+    /// Attempts with a memory use recorded by the log.
     pub with_used_memory: u64,
 }
 
@@ -123,7 +123,7 @@ pub struct Load {
     pub capacity: Capacity,
     /// The span of the usage table; `None` without one.
     pub usage: Option<Span>,
-    /// Whether a log records the CPU, and the memory, that its jobs used.
+    /// Whether a log records the CPU, and whether it records the memory, that its jobs used.
     pub recorded: [bool; 2],
     /// Whether the times at which tasks waited are known.
     pub knows_waits: bool,
@@ -188,7 +188,7 @@ impl Part {
 /// Adds up a lake.
 ///
 /// # Errors
-/// There is no `task_events`, a table cannot be read, or the callback stops the call.
+/// `task_events` is missing, a table cannot be read, or the callback stops the call.
 pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Load, FactError> {
     let adding = Adding::of(lake, windows, asked)?;
     let rows = lake.expect_rows(&[Table::JobEvents, Table::TaskEvents, Table::TaskUsage]);
@@ -208,7 +208,7 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Load, FactEr
     Ok(adding.load(part))
 }
 
-/// The state needed to add up buckets, which any caller may read.
+/// The state needed to add up buckets. The caller reads the buckets.
 pub struct Adding {
     asked: Asked,
     source: Source,
@@ -217,7 +217,7 @@ pub struct Adding {
     recorded: [bool; 2],
     /// The column of used memory that is read together with the CPU rate, if any.
     memory_beside: Option<&'static str>,
-    /// What is read again for used memory, if anything: logs have it elsewhere.
+    /// What is read a second time for used memory, if needed: logs have it in another place.
     memory_alone: Option<Usage>,
     groups: Groups,
     up: Vec<UpTime>,
@@ -251,7 +251,7 @@ impl Adding {
         })
     }
 
-    /// Intervals times groups: the number of cells of a part.
+    /// The number of cells of a part: intervals × groups.
     pub fn cells(&self) -> usize {
         self.asked.at.count() * self.groups.names.len()
     }
@@ -310,7 +310,7 @@ impl Adding {
                 let row = task.events.first().map_or(0, |event| event.row);
                 sizes[position].first.get_or_insert((row, task.priority));
                 sizes[position].suspended.add(task.attempts);
-                // The last known requests, also of a task that never ran.
+                // The last known requests; a task that never ran has them too.
                 sizes[position].add([0, 1].map(|resource| {
                     task.events
                         .iter()
@@ -381,7 +381,7 @@ impl Adding {
         counts
     }
 
-    /// Adds the usage windows of a task, as far as they lie inside attempts.
+    /// Adds the usage windows of a task, as far as they are inside attempts.
     fn windows_of(
         &self,
         task: &TaskView<'_>,
@@ -425,8 +425,9 @@ impl Adding {
     }
 }
 
-/// The machines that can have a strip. The whole system of a log is none of them; and if jobs ran
-/// on several machines, the log does not record how they were spread, so that no machine has one.
+/// The machines that can have a strip. The entry for the whole system of a log is left out. If jobs
+/// ran on several machines, the log does not record how they were divided among these, so no
+/// machine has a strip.
 fn with_strips(lake: &Lake, up: &[UpTime]) -> Vec<UpTime> {
     let remarks = lake.remarks(Table::TaskEvents);
     if remarks.contains_key(ON_SEVERAL) {
@@ -436,7 +437,7 @@ fn with_strips(lake: &Lake, up: &[UpTime]) -> Vec<UpTime> {
     up.iter().filter(|time| !is_system(time)).copied().collect()
 }
 
-/// The waits of a task, with the requests known by then: from each SUBMIT until the task is
+/// The waits of a task, with the requests known by then. A wait is from a SUBMIT until the task is
 /// scheduled or ends, or its job ends.
 pub(in crate::studies) fn waits(
     windows: Windows,
@@ -446,7 +447,7 @@ pub(in crate::studies) fn waits(
 ) {
     let mut since: Option<i64> = None;
     let mut request = [None; 3];
-    // Only the wait after the last deciding event has no end of its own.
+    // Only the wait after the last deciding event has no recorded end.
     let last = task.events.iter().rposition(|event| event.event_type.is_deciding());
     let end_us = task.job_end_us.unwrap_or(i64::MAX).min(windows.task_end_us);
     for (place, event) in task.events.iter().enumerate() {

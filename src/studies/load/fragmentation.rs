@@ -1,22 +1,23 @@
-//! Fragmentation: free capacity that no waiting task fits.
+//! Fragmentation: free capacity where no waiting task fits.
 //!
-//! In: the capacity of machines, the requests of the attempts that run on them, and those of
+//! In: the capacity of machines, the requests of the attempts that run on them, and the requests of
 //! waiting tasks. Out: per interval the exact integrals of free capacity, and of the part of it on
-//! machines where no waiting task fits. A task fits a machine whose free CPU and memory cover its
-//! requests, up to a millionth; constraints are ignored. While no task waits, nothing is fragmented.
+//! machines where no waiting task fits. A task fits on a machine if the free CPU and memory cover
+//! its requests, up to a millionth. Constraints are ignored. While no task waits, nothing is
+//! fragmented.
 //!
 //! ```text
 //!  machine 1   CPU ######....  memory ##########    a task waits for 0.2 CPU and 0.1 memory
-//!  machine 2   CPU ########..  memory #####.....    it fits machine 2 alone:
+//!  machine 2   CPU ########..  memory #####.....    it fits only on machine 2:
 //!                                                   0.4 CPU of machine 1 is fragmented
 //! ```
 //!
-//! Time advances in steps, in which something begins or ends. Only the front of the waiting
-//! requests matters: those for which no other request is smaller in both resources. A machine keeps
-//! one request that fits as its witness, and is checked again only when the witness leaves or its
-//! own free capacity shrinks. A machine where no request fits is checked again when a new request
-//! joins the front. Only the steps of one stretch of time are in memory, so memory does not grow
-//! with the trace.
+//! Time advances in steps; in each step something begins or ends. Only the front of the waiting
+//! requests matters: the requests for which no other request is smaller in both resources. A
+//! machine keeps one request that fits as its witness. It is checked again only when the witness
+//! leaves or the free capacity of the machine shrinks. A machine where no request fits is checked
+//! again when a new request joins the front. Only the steps of one stretch of time are in memory,
+//! so memory does not grow with the trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +34,7 @@ use crate::lake::Lake;
 use crate::schema::Table;
 use crate::units::{CpuRate, CpuTime};
 
-/// Most rows of `task_events` whose steps are in memory, about 100 bytes each.
+/// The most rows of `task_events` with steps in memory, about 100 bytes each.
 const ROWS_MAX: u64 = 20_000_000;
 
 /// CPU and memory.
@@ -44,9 +45,9 @@ type Pair = [CpuRate; 2];
 pub struct Fragmentation {
     /// Capacity minus requests per machine, at least 0.
     pub free: [Option<Vec<CpuTime>>; 2],
-    /// The part of it on machines where no waiting task fits.
+    /// The part of that capacity on machines where no waiting task fits.
     pub fragmented: [Option<Vec<CpuTime>>; 2],
-    /// Waits of tasks whose requests are unknown; left out.
+    /// Waits of tasks with unknown requests; left out.
     pub without_request: u64,
 }
 
@@ -80,7 +81,7 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// Adds an amount between two times, as far as it lies in the stretch.
+    /// Adds an amount between two times, as far as the times are in the stretch.
     fn add(self, steps: &mut Vec<Step>, [from, to]: [i64; 2], change: Change, amounts: [f32; 2]) {
         let (from_us, to_us) = (from.max(self.from_us), to.min(self.to_us));
         if from_us < to_us {
@@ -90,7 +91,7 @@ impl Stretch {
         }
     }
 
-    /// The waiting request; `None` if one that counts is unknown.
+    /// The request of a waiting task; `None` if the request for a resource that counts is unknown.
     fn request(self, [cpu, memory, _]: [Option<f32>; 3]) -> Option<[f32; 2]> {
         Some([cpu?, if self.has_memory { memory? } else { 0.0 }])
     }
@@ -180,7 +181,7 @@ fn gather(
     windows: Windows,
     (stretch, places): (Stretch, &FxHashMap<i64, u32>),
 ) -> Result<Gathered, FactError> {
-    // In a system of one machine everything runs on it.
+    // In a system of one machine, all attempts run on it.
     let only = (places.len() == 1).then_some(0);
     let of_bucket = |bucket: u32| {
         let mut found = Gathered::default();
@@ -198,7 +199,7 @@ fn gather(
                 if let Some(amounts) = stretch.request(request) {
                     stretch.add(&mut found.steps, time, Change::Waiting, amounts);
                 } else {
-                    // Each is counted in the stretch where it begins.
+                    // Each such wait is counted in the stretch where it begins.
                     let is_in = (stretch.from_us..stretch.to_us).contains(&time[0]);
                     found.without_request += u64::from(is_in);
                 }
@@ -230,8 +231,9 @@ fn follow(at: &Intervals, steps: &[Step], machine_count: usize, sums: &mut [Amou
     }
 }
 
-/// What must be free for a request: a millionth of it less, and half a millionth. Decimal amounts are
-/// stored as binary ones, whose sums may be slightly too large for what fits exactly.
+/// The free amount that a request needs: the request less a millionth of it, and less 5e-7. Decimal
+/// amounts are stored as binary numbers, so the sum of requests that fit exactly may be slightly
+/// too large.
 fn needed(request: f32) -> CpuRate {
     CpuRate::new((request - (5e-7 + request * 1e-6)).max(0.0))
 }
@@ -241,7 +243,7 @@ struct Machine {
     capacity: Pair,
     held: Pair,
     free: Pair,
-    /// The waiting request that fits, found last.
+    /// The waiting request that was last found to fit.
     witness: Option<Pair>,
 }
 
@@ -305,7 +307,7 @@ impl State {
 
     /// The request of the front that fits into this free capacity and has the most CPU.
     fn fitting(&self, free: Pair) -> Option<Pair> {
-        // Among requests with at most this CPU, it has the least memory.
+        // Among the requests with at most this CPU, this one has the least memory.
         let (&cpu, &memory) = self.front.range(..=free[0]).next_back()?;
         (memory <= free[1]).then_some([cpu, memory])
     }
@@ -375,7 +377,8 @@ impl State {
         }
     }
 
-    /// Adds a request to the front, if no request there is smaller.
+    /// Adds a request to the front, and drops the requests there that are not smaller. The caller
+    /// makes sure that no request of the front is smaller than the new one.
     fn join(&mut self, [cpu, memory]: Pair) {
         let above = self.front.range(cpu..).take_while(|&(_, &other)| memory <= other);
         let above: Vec<CpuRate> = above.map(|(&cpu, _)| cpu).collect();
@@ -411,7 +414,7 @@ impl State {
         }
     }
 
-    /// Adds requests to the front that only a removed request kept out.
+    /// Adds to the front the requests that were kept out only by the removed request.
     fn fill(&mut self, [cpu, memory]: Pair) {
         let mut least = self.front.range(..cpu).next_back().map(|(_, &memory)| memory);
         let end = self.front.range(cpu..).next().map(|(&cpu, _)| cpu);
@@ -437,7 +440,7 @@ mod tests {
 
     use super::*;
 
-    /// From, to, the machine (none if it waits), and CPU and memory in eighths.
+    /// From, to, the machine (`None` if it waits), and CPU and memory in eighths.
     type Drawn = (i64, i64, Option<u32>, [u8; 2]);
 
     const MACHINES: u32 = 3;
@@ -448,7 +451,7 @@ mod tests {
             .prop_map(|(from, length, machine, amounts)| (from, from + length, machine, amounts))
     }
 
-    /// Free and fragmented capacity by definition, instant by instant, in eighths.
+    /// Free and fragmented capacity at an instant, computed from the definition, in eighths.
     fn expected(capacity: &[Drawn], held: &[Drawn], waiting: &[Drawn], now: i64) -> [i64; 4] {
         let is_now = |own: &&Drawn| own.0 <= now && now < own.1;
         let sum = |all: &[Drawn], machine: u32| {
@@ -470,7 +473,8 @@ mod tests {
         found
     }
 
-    /// Promise: decimal requests that add up to the capacity fit, though binary ones may not.
+    /// Promise: requests that add up to the capacity in decimals fit, although their binary values
+    /// may not.
     #[test]
     fn what_fits_exactly_in_decimals_fits() {
         let mut state = State::new(1);
@@ -488,7 +492,7 @@ mod tests {
             state.take(&Step { time_us: 0, change, begins: true, amounts: [amount, 0.0] });
         }
         assert_eq!(state.rates()[2], CpuRate::ZERO);
-        // A millionth too much does not.
+        // A request that is too large by more than a millionth does not fit.
         let mut state = State::new(1);
         for (change, amount) in [(Change::Capacity(0), 0.05_f32), (Change::Waiting, 0.050_001_5)] {
             state.take(&Step { time_us: 0, change, begins: true, amounts: [amount, 0.0] });

@@ -1,8 +1,8 @@
 //! The groups of tasks by which load is split, determined before the pass over the lake.
 //!
-//! In: a lake and a key. Out: the names of the groups, and the group of each task of a bucket. The
-//! users, accounts or qualities of service with the most requested CPU time (running time if there
-//! are no requests) have their own group; the others share one.
+//! In: a lake and a key. Out: the names of the groups, and the group of each task of a bucket.
+//! Users, accounts or qualities of service with the most requested CPU time each have a separate
+//! group. If there are no requests, running time decides. All others share one group.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -52,7 +52,7 @@ impl By {
         }
     }
 
-    /// The noun for it in sentences.
+    /// The noun for the key in sentences.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::PriorityBand => "priority band",
@@ -66,13 +66,13 @@ impl By {
 }
 
 impl By {
-    /// Whether each row of `task_events` has its own value.
+    /// Whether the value is read from each row of `task_events`.
     const fn is_of_rows(self) -> bool {
         matches!(self, Self::Account | Self::Qos)
     }
 }
 
-/// The group of all users or accounts without their own group.
+/// The group of all users or accounts without a separate group.
 pub const OTHERS: &str = "(others)";
 
 /// Bands of the priorities 0 to 11 (Reiss, Wilkes, Hellerstein 2011).
@@ -104,8 +104,8 @@ pub(super) fn band_of(source: Source, priority: i32) -> (usize, &'static str) {
     (place, bands[place].1)
 }
 
-/// A band with its priorities, for readers: `priority 0 to 1 (free)`; the name itself if it is not
-/// that of a band.
+/// A band with its priorities, such as `priority 0 to 1 (free)`. A name that is not a band is
+/// returned as it is.
 pub fn band_in_words(source: Source, name: &str) -> String {
     let bands = bands(source);
     let Some(place) = bands.iter().position(|band| band.1 == name) else { return name.to_owned() };
@@ -130,7 +130,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Finds the groups of a lake; the `most` largest users or accounts.
+    /// Finds the groups of a lake; at most `most` users or accounts have a separate group.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -157,12 +157,12 @@ impl Groups {
         Ok(Self { by, classes, source: lake.source(), names, index })
     }
 
-    /// The group of a name; the last one for names without their own group.
+    /// The group of a name; the last group for names without a separate group.
     fn position(&self, name: &str) -> usize {
         self.index.get(name).copied().unwrap_or(self.names.len() - 1)
     }
 
-    /// Reads what determines the groups of a bucket's tasks.
+    /// Reads the data that determines the groups of the tasks of a bucket.
     pub(super) fn of_bucket<'a>(
         &'a self,
         lake: &Lake,
@@ -222,7 +222,7 @@ fn names_of_rows(lake: &Lake, bucket: u32, by: By) -> Result<Texts, FactError> {
     if by.is_of_rows() { Texts::read(lake, bucket, by.name()) } else { Ok(Texts::default()) }
 }
 
-/// Users or accounts by falling requested CPU time, then by falling running time.
+/// Users or accounts by descending requested CPU time, then by descending running time.
 fn largest(lake: &Lake, windows: Windows, by: By) -> Result<Vec<String>, FactError> {
     type Sums = FxHashMap<String, [CpuTime; 2]>;
     let of_bucket = |bucket: u32| -> Result<Sums, FactError> {

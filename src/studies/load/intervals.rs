@@ -1,8 +1,8 @@
 //! Consecutive intervals of time, and exact integrals over each of them.
 //!
 //! In: stretches of time, each with a rate. Out: per interval the integral of all rates. The cost
-//! of a stretch does not depend on how many intervals it crosses: its effect on whole intervals is
-//! a step up at its start and a step down at its end.
+//! of a stretch does not depend on the number of intervals that it crosses. For the whole intervals
+//! in it, only a step up at its start and a step down at its end are stored.
 //!
 //! ```text
 //!  stretch          |-------- rate ---------|
@@ -18,8 +18,8 @@ use crate::units::{CpuRate, CpuTime, micros_to_seconds};
 /// Adjacent intervals; the first begins and the last ends with the span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Intervals {
-    /// Further intervals begin at multiples of the length after this instant, which is less than one
-    /// length before the span, µs.
+    /// Intervals after the first begin at this instant plus multiples of the length, µs. It is at
+    /// or before the start of the span, by less than one length.
     #[serde(skip)]
     origin_us: i64,
     /// Start of the span, µs.
@@ -31,18 +31,19 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Intervals of a span, all but the last of the same length.
+    /// Intervals of a span. All have the same length, except perhaps the last.
     pub const fn new([start_us, end_us]: [i64; 2], length_us: i64) -> Self {
         Self { origin_us: start_us, start_us, length_us, end_us }
     }
 
-    /// Intervals that begin at multiples of their length, such as whole hours, except for the first.
+    /// Intervals that begin at multiples of their length, such as whole hours. The first may begin
+    /// later.
     pub const fn at_multiples([start_us, end_us]: [i64; 2], length_us: i64) -> Self {
         let origin_us = start_us - start_us.rem_euclid(length_us);
         Self { origin_us, start_us, length_us, end_us }
     }
 
-    /// The first interval that begins at an instant or later; it may be past the last one.
+    /// The first interval that begins at or after an instant; it may be past the last interval.
     pub fn first_from(&self, at_us: i64) -> usize {
         if at_us <= self.start_us {
             return 0;
@@ -74,7 +75,7 @@ impl Intervals {
         micros_to_seconds(self.end_of(idx) - self.start_of(idx))
     }
 
-    /// The interval of an instant; the end of the span lies in the last interval.
+    /// The interval of an instant; the end of the span is in the last interval.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below 0")]
     pub fn of(&self, time_us: i64) -> Option<usize> {
         let is_within = (self.start_us..=self.end_us).contains(&time_us);
@@ -98,7 +99,7 @@ impl Amounts {
         Self { parts: vec![CpuTime::ZERO; count], steps: vec![CpuRate::ZERO; count] }
     }
 
-    /// Adds a stretch, as far as it lies in the span.
+    /// Adds a stretch, as far as it is in the span.
     pub(in crate::studies) fn add(
         &mut self,
         at: &Intervals,

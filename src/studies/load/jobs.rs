@@ -1,8 +1,8 @@
 //! How long jobs waited and ran, by size and by user.
 //!
-//! In: jobs, with their tasks (or the processors of a log). Out: per class of sizes and per user
-//! the jobs, their waits and their bounded slowdowns. A job submitted before the window has no
-//! known wait, and one that has not ended has no slowdown; both are counted.
+//! In: jobs, with their tasks (or the processors of a log). Out: the number, waits and bounded
+//! slowdowns of jobs, per class of sizes and per user. A job submitted before the window has no
+//! known wait, and a job that has not ended has no slowdown. Both are counted as jobs.
 //!
 //! ```text
 //!  SUBMIT     SCHEDULE                                end
@@ -10,8 +10,9 @@
 //!    |------------------- response -----------------|
 //! ```
 //!
-//! The slowdown is the response over the run time, so a suspension counts like a wait (Feitelson and
-//! Rudolph 1998: response time over the time that the job would take on a dedicated system).
+//! The slowdown is the response time over the run time, so a suspension counts like a wait
+//! (Feitelson and Rudolph 1998: response time over the time that the job would take on a dedicated
+//! system).
 
 use std::collections::BTreeMap;
 
@@ -31,8 +32,8 @@ use crate::units::micros_to_seconds;
 /// Runs shorter than this count as this long in a bounded slowdown, µs (Feitelson, Rudolph 1998).
 const BOUND_US: i64 = 10_000_000;
 
-/// For how long a job was suspended. A job of several tasks runs while any of them does, and logs
-/// do not record when a task was suspended: no suspension counts there.
+/// The time for which a job was suspended. A job of several tasks runs while any of its tasks runs,
+/// and logs do not record when a task was suspended. So such a job has no suspended time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::studies) struct Suspended {
     tasks: u64,
@@ -51,7 +52,7 @@ impl Suspended {
     }
 }
 
-/// How long a job waited, lasted from its start to its end, and ran, µs, if known.
+/// The wait of a job, its length from start to end, and its running time, µs, if known.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_field_names, reason = "each name ends in its unit")]
 pub(in crate::studies) struct Times {
@@ -165,17 +166,17 @@ pub struct FateRow {
     pub name: String,
     /// Jobs.
     pub jobs: u64,
-    /// Jobs whose wait is known: submitted in the window, and started.
+    /// Jobs with a known wait: submitted in the window, and started.
     pub jobs_with_wait: u64,
     /// Jobs that started and ended in the window.
     pub jobs_ended: u64,
-    /// From the first SUBMIT to the first SCHEDULE, s.
+    /// The mean time from the first SUBMIT to the first SCHEDULE, s.
     pub wait_s_mean: Option<f64>,
     /// The median.
     pub wait_s_median: Option<f64>,
     /// The 95 % quantile (R-7).
     pub wait_s_p95: Option<f64>,
-    /// From the first SCHEDULE to the end, s, without the time for which it was suspended.
+    /// The mean time from the first SCHEDULE to the end, s, without suspended time.
     pub run_s_mean: Option<f64>,
     /// The median.
     pub run_s_median: Option<f64>,
@@ -187,21 +188,21 @@ pub struct FateRow {
     pub slowdown_p95: Option<f64>,
     /// Jobs with a slowdown.
     pub slowdowns: u64,
-    /// Those of them that ran for less than 10 s.
+    /// Jobs with a slowdown that ran for less than 10 s.
     pub jobs_under_10s: u64,
-    /// The mean slowdown of the others.
+    /// The mean slowdown of the jobs that ran for 10 s or more.
     pub slowdown_mean_of_longer: Option<f64>,
 }
 
-/// What the tasks of a job say about it: its size, which is their number and their total requests,
-/// and for how long it was suspended, µs.
+/// Data about a job from its tasks: their number and total requests, which are the size of the job,
+/// and the time for which it was suspended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     pub(super) suspended: Suspended,
     /// The first row of its first task, and the priority of that task.
     pub(super) first: Option<(u32, i32)>,
     tasks: u64,
-    /// CPU and memory; `None` if no task has the request.
+    /// Total requests of CPU and memory; `None` if no task has the request.
     requests: [Option<f64>; 2],
 }
 
@@ -222,8 +223,8 @@ impl Size {
     }
 }
 
-/// The largest power of ten (as exponent) that an amount reaches; `i32::MIN` for zero. The rounding
-/// of sums cannot move it below a power that it reaches.
+/// The exponent of the largest power of ten that an amount reaches; `i32::MIN` for zero. An amount
+/// within a millionth below a power counts as reaching it, because sums are rounded.
 #[expect(clippy::cast_possible_truncation, reason = "powers of ten of a 64-bit number")]
 fn decade(amount: f64) -> i32 {
     const ROUNDED_OFF: f64 = 1e-6;
@@ -233,8 +234,8 @@ fn decade(amount: f64) -> i32 {
     (amount * (1.0 + ROUNDED_OFF)).log10().floor() as i32
 }
 
-/// `0.01 to 0.1`: amounts between two powers of ten; without commas, which would need quotes in
-/// CSV.
+/// The name of a class between two powers of ten, such as `0.01 to 0.1`. It has no commas, which
+/// would need quotes in CSV.
 fn decade_name(decade: i32) -> String {
     if decade == i32::MIN {
         return "0".to_owned();
@@ -246,8 +247,8 @@ fn decade_name(decade: i32) -> String {
     format!("{} to {}", power(decade), power(decade + 1))
 }
 
-/// The largest power of four (as exponent) that an amount reaches; `i32::MIN` for zero. Memory that is
-/// counted in KiB has such classes, so that their bounds are whole numbers of larger units.
+/// The exponent of the largest power of four that an amount reaches; `i32::MIN` for zero. Memory in
+/// KiB has classes of powers of four, so that the bounds are whole numbers of larger units.
 fn fourfold(kib: f64) -> i32 {
     if kib <= 0.0 {
         return i32::MIN;
@@ -262,10 +263,10 @@ fn fourfold(kib: f64) -> i32 {
     exponent
 }
 
-/// Above 4^40 KiB (a million EiB) there are no classes.
+/// Amounts above 4^40 KiB (2^30 EiB) have no separate classes.
 const FOURFOLD_MAX: i32 = 40;
 
-/// `4194304 to 16777216`, in KiB: 4 to 16 GiB.
+/// The name of a class between two powers of four, in KiB: `4194304 to 16777216` is 4 to 16 GiB.
 fn fourfold_name(exponent: i32) -> String {
     match exponent {
         i32::MIN => "0".to_owned(),
@@ -282,13 +283,13 @@ pub struct JobSums {
     /// By requested CPU and memory, in powers of ten (or of four).
     requests: [BTreeMap<i32, Fates>; 2],
     users: FxHashMap<String, Fates>,
-    /// Waits of those with a size by what they ask for and whose they are.
+    /// Waits of jobs with a known size, by queue, user and class of sizes.
     alike: Alike,
 }
 
 impl JobSums {
-    /// Adds a job; its size is known if any of its tasks is loaded. In a log the CPU of a job is
-    /// its number of processors, and so its size. `queue` is its queue, or its band of priorities.
+    /// Adds a job. Its size is known if any of its tasks is loaded. In a log the size of a job is
+    /// its CPU, which is its number of processors. `queue` is its queue, or its band of priorities.
     pub(super) fn add(
         &mut self,
         job: &Job,
@@ -347,35 +348,35 @@ impl JobSums {
         classes.map(|(class, fates)| fates.row(class.1)).collect()
     }
 
-    /// The user with most of the jobs with a wait, and their number, for each row of
-    /// [`JobSums::by_size`]; `None` without such a job.
+    /// For each row of [`JobSums::by_size`], the user with most jobs with a known wait, and the
+    /// number of these jobs. `None` if there are no such jobs.
     pub fn most_by_size(&self) -> Vec<Option<(&str, u64)>> {
         let classes = self.sizes.iter().enumerate().filter(|(_, fates)| 0 < fates.jobs);
         classes.map(|(class, _)| self.alike.most_of(None, class)).collect()
     }
 
-    /// By the total CPU that a job's tasks request (not for a log, where the size shows it), or by
-    /// their memory.
+    /// By the total CPU that the tasks of a job request, or by their total memory. For a log there
+    /// are no rows by CPU, because the size shows it.
     pub fn by_request(&self, resource: Resource) -> Vec<FateRow> {
         let idx = usize::from(resource != Resource::Cpu);
         let name = if self.is_log { fourfold_name } else { decade_name };
         self.requests[idx].iter().map(|(&class, fates)| fates.row(&name(class))).collect()
     }
 
-    /// By user, ordered by falling number of jobs.
+    /// By user, ordered by descending number of jobs.
     pub fn by_user(&self) -> Vec<FateRow> {
         let mut users: Vec<(&String, &Fates)> = self.users.iter().collect();
         users.sort_unstable_by_key(|(user, fates)| (std::cmp::Reverse(fates.jobs), *user));
         users.into_iter().map(|(user, fates)| fates.row(user)).collect()
     }
 
-    /// Whether jobs are compared by their queue too.
+    /// Whether jobs are also compared by their queue.
     pub fn has_queues(&self) -> bool {
         self.alike.has_queues()
     }
 
-    /// How long the jobs of users waited, compared with those of others in the same queue (or band of
-    /// priorities) and of the same class of sizes.
+    /// How long the jobs of each user waited, compared with jobs of other users in the same queue
+    /// (or band of priorities) and class of sizes.
     pub fn compared(&self) -> BTreeMap<&str, Compared> {
         self.alike.compared()
     }
@@ -396,7 +397,7 @@ mod tests {
     #[test]
     fn slowdowns_are_bounded() {
         let mut fates = Fates::default();
-        //  wait 30 s, run 60 s: 90 / 60; wait 5 s, run 1 s: 6 / 10, and 1 at least; wait 40 s, run
+        //  wait 30 s, run 60 s: 90 / 60; wait 5 s, run 1 s: 6 / 10, raised to 1; wait 40 s, run
         //  5 s: 45 / 10.
         for (wait_s, run_s) in [(30, 60), (5, 1), (40, 5)] {
             let [wait_us, run_us] = [wait_s, run_s].map(|time_s| Some(time_s * 1_000_000));
@@ -459,7 +460,7 @@ mod tests {
         check(0.0, "0");
         check(0.5, "0.25 to 1");
         check(1.0, "1 to 4");
-        // 4 GiB, and a KiB less.
+        // 4 GiB, and 4 GiB less one KiB.
         check(4_194_304.0, "4194304 to 16777216");
         check(4_194_303.0, "1048576 to 4194304");
     }

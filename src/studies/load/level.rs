@@ -1,15 +1,16 @@
-//! When the load of a cluster changed for long.
+//! When the load of a cluster changed for a long time.
 //!
-//! In: per interval an amount and the whole that it is a share of. Out: the instant between two
-//! intervals that parts their shares best, if the level before and after it differs much.
+//! In: for each interval, an amount as a part of a whole. Out: the boundary between two intervals
+//! that best separates their shares, if the levels before and after it differ enough.
 //!
 //! ```text
 //!  share  ▆▇▆▇▆▇▆▇▆▂▁▂▁▂▁▂
 //!                  ^ at        before 80 %, after 16 %
 //! ```
 //!
-//! The split is the one with the largest sum of squares between the two parts, as in the first step of
-//! a binary segmentation (Scott and Knott, Biometrics 30, 1974). Shares are weighted by their wholes.
+//! The split is the one with the largest sum of squares between the two parts, as in the first step
+//! of a binary segmentation (Scott and Knott, Biometrics 30, 1974). Shares are weighted by their
+//! wholes.
 
 use std::ops::Range;
 
@@ -24,18 +25,18 @@ pub(crate) struct Level {
     pub after: f64,
 }
 
-/// The least share of the intervals in each part.
+/// The smallest share of the intervals that each part must have.
 const PART_MIN: f64 = 0.1;
 
-/// The least share of the sum of squares that the split explains.
+/// The smallest share of the sum of squares that the split must explain.
 const EXPLAINED_MIN: f64 = 0.5;
 
-/// The least difference of the two shares, and their least ratio.
+/// The smallest difference of the two shares, and their smallest ratio.
 const DIFFERENCE_MIN: f64 = 0.1;
 const RATIO_MIN: f64 = 1.5;
 
-/// The change of level of amounts and their wholes by interval, those within `range`; `None` of an
-/// interval is unknown. `None` if the level hardly changes, or as often as the hours do.
+/// The change of level within `range`, from the amount and the whole of each interval (`None` if
+/// unknown). `None` if the level hardly changes, or changes too often for a split to explain it.
 pub(crate) fn change(amounts: &[Option<[f64; 2]>], range: Range<usize>) -> Option<Level> {
     let known: Vec<(usize, [f64; 2])> = range
         .filter_map(|idx| Some((idx, amounts.get(idx).copied().flatten()?)))
@@ -86,7 +87,7 @@ mod tests {
         let level = change(&fall, 0..48).unwrap();
         assert!(level.at == 30 && (level.before - 0.8).abs() < 1e-12, "{level:?}");
         assert!((level.after - 0.2).abs() < 1e-12);
-        // Only the hours that are asked for count: one hour before a fall is no level.
+        // Only the hours in the range count: one hour before a fall is not enough for a level.
         assert_eq!(change(&fall, 28..48).map(|level| level.at), Some(30));
         assert_eq!(change(&fall, 29..48), None);
         assert_eq!(change(&fall, 0..30), None);
@@ -99,8 +100,8 @@ mod tests {
     }
 
     proptest! {
-        /// Promise: no other split parts the shares better, and what is said of each part is its sum of
-        /// amounts over its sum of wholes.
+        /// Promise: no other split separates the shares better, and the share of each part is its
+        /// sum of amounts over its sum of wholes.
         #[test]
         fn the_split_leaves_the_least_deviation(
             drawn in prop::collection::vec(prop::option::weighted(0.9, (0.0_f64..2.0, 0.5_f64..2.0)), 0..40),

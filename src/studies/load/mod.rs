@@ -1,9 +1,9 @@
 //! The cluster over time: capacity, requests, use and queue.
 //!
-//! In: a lake, a length of intervals, and a key of groups. Out: [`Load`], per interval and group
-//! the exact integrals of capacity, requests of running attempts, use and waiting, and counts of
-//! events. One pass over the buckets. Sums are exact, so the total of all intervals equals that of
-//! [`ledger`](super::ledger), for any interval and any number of threads.
+//! In: a lake, a length of intervals, and a key of groups. Out: [`Load`]: per interval and group,
+//! the exact integrals of capacity, requests of running attempts, use and waiting requests, and
+//! counts of events. It takes one pass over the buckets. Sums are exact, so the total of all
+//! intervals equals that of [`ledger`](super::ledger), for any interval and any number of threads.
 //!
 //! ```text
 //!  task       SUBMIT ····· SCHEDULE =================== FINISH

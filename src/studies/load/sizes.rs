@@ -1,4 +1,4 @@
-//! Classes of sizes of jobs: of numbers of tasks, or of processors in a log.
+//! Classes of sizes of jobs. The size is the number of tasks, or of processors in a log.
 
 /// The largest size of each class, and its name.
 pub(in crate::studies) const CLASSES: [(u64, &str); 7] = [

@@ -1,8 +1,8 @@
-//! Single machines over time: a sample of them, so that a chart can have a strip for each.
+//! A sample of single machines over time, so that a chart can show a strip for each.
 //!
 //! In: the times and capacities of machines, and the attempts of tasks. Out: for each machine of
 //! the sample its capacity and the requests of attempts on it, as exact integrals over equal pieces
-//! of the span. The sample depends only on the machines, never on what ran on them:
+//! of the span. The sample depends only on the machines, never on the attempts that ran on them:
 //!
 //! ```text
 //!  machines by CPU, memory, id    a b c d e f g h i j
@@ -42,14 +42,14 @@ impl Strip {
         self.allocated[resource][piece].share_of(had)
     }
 
-    /// The share over all pieces.
+    /// Requests as a share of the capacity, over all pieces.
     pub fn share_in_all(&self, resource: usize) -> Option<f64> {
         let sum = |all: &[CpuTime]| all.iter().copied().sum::<CpuTime>();
         sum(&self.allocated[resource]).share_of(sum(self.capacity[resource].as_ref()?))
     }
 }
 
-/// The machines of the sample, ordered by falling share of requested CPU.
+/// The machines of the sample, ordered by descending share of requested CPU.
 #[derive(Clone, Debug)]
 pub struct Strips {
     /// The pieces of the span.
@@ -77,7 +77,7 @@ impl Sample {
     pub(super) fn of(up: &[UpTime], span: &Intervals) -> Self {
         let length_us = (span.end_us - span.start_us).max(1);
         let at = Intervals::new([span.start_us, span.end_us], (length_us - 1) / PIECES + 1);
-        // The last entry of each machine: times are sorted by machine and time.
+        // Keeps the last entry of each machine; entries are sorted by machine and time.
         let mut last: Vec<UpTime> = Vec::new();
         for time in
             up.iter().filter(|time| span.start_us < time.to_us && time.from_us < span.end_us)
@@ -187,7 +187,7 @@ mod tests {
         let sample = Sample::of(&all, &span);
         assert_eq!((sample.machine_count, sample.chosen.len(), sample.at.length_us), (100, 40, 8));
         assert_eq!(sample.at.count(), 120);
-        // Smaller ones first, two or three ids apart.
+        // Smaller machines come first; chosen ids are two or three apart.
         assert_eq!(sample.chosen[..4], [50, 52, 55, 57]);
         assert_eq!(sample.chosen[36..], [40, 42, 45, 47]);
         let few = Sample::of(&all[..3], &span);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     proptest! {
-        /// Instant by instant, in halves.
+        /// Compared with a count instant by instant, in halves of a CPU.
         #[test]
         fn a_strip_holds_what_ran_on_its_machine(
             runs in prop::collection::vec((0_i64..5, 0_i64..250, 1_i64..150, 0_u8..5), 1..25),

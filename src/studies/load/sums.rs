@@ -90,7 +90,7 @@ impl Cells {
     }
 }
 
-/// Entries sorted by key, so that the order of a hash map never reaches a result.
+/// The entries sorted by key, so that results do not depend on the order of a hash map.
 pub(super) fn sorted<V>(map: FxHashMap<String, V>) -> Vec<(String, V)> {
     map.into_iter().collect::<BTreeMap<_, _>>().into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! How much of the months of a calendar a trace covers.
+//! Which part of the months of a calendar a trace covers.
 
 use crate::facts::window::Windows;
 use crate::lake::Lake;
@@ -14,7 +14,7 @@ pub struct Covered {
     pub dates: [String; 2],
     /// From the first event to the end of the window, µs.
     pub length_us: i64,
-    /// Months of which more than a day is missing at the start or the end.
+    /// Months with more than a day missing at the start or the end of the log.
     pub in_part: Vec<Month>,
 }
 
@@ -23,7 +23,7 @@ pub fn covered(lake: &Lake, windows: Windows, calendar: &Calendar) -> Covered {
     let unix = |at_us: i64| at_us.saturating_add(calendar.begin_us);
     let [from_us, to_us] = span_of(lake, windows).map(unix);
     let zone = &calendar.zone;
-    // The end is not part of the window.
+    // The end itself does not belong to the window.
     let last_us = to_us.saturating_sub(1).max(from_us);
     let [first, last] = [from_us, last_us].map(|at_us| zone.month_of(at_us));
     let is_late = MICROS_PER_DAY < from_us.saturating_sub(zone.month_start_us(first));

@@ -27,7 +27,7 @@ pub struct Asked {
     pub cpu: CpuDefinition,
     /// The calendar.
     pub calendar: Calendar,
-    /// An attempt that ran at least this long without finishing is late, µs.
+    /// An attempt counts as late if it ran at least this long without finishing, µs.
     pub late_us: i64,
 }
 
@@ -40,12 +40,12 @@ pub fn fold(lake: &Lake, windows: Windows, asked: &Asked) -> Result<Monthly, Fac
         return fold_by(lake, windows, asked, false);
     }
     let monthly = fold_by(lake, windows, asked, true)?;
-    // The column may be there, but empty.
+    // The column may exist but be empty.
     let names_none = monthly.accounts.keys().all(|account| account == UNKNOWN);
     if names_none { fold_by(lake, windows, asked, false) } else { Ok(monthly) }
 }
 
-/// The sums by account, or else by user.
+/// Adds up by account, or by user if the log has no accounts.
 fn fold_by(
     lake: &Lake,
     windows: Windows,
@@ -81,7 +81,7 @@ struct Bucket<'a> {
     gpus: Vec<Option<f32>>,
 }
 
-/// Data about a job from its tasks.
+/// Data about a job that comes from its tasks.
 #[derive(Clone, Copy, Default)]
 struct OfTasks {
     /// The first row of its first task.
@@ -145,7 +145,7 @@ impl<'a> Bucket<'a> {
         job.and_then(|job| job.user).map_or(UNKNOWN, |user| self.jobs.names.get(user))
     }
 
-    /// The account of a row; in a log without accounts, the user.
+    /// The account of a row, or the user in a log without accounts.
     fn account<'b>(&'b self, row: Option<u32>, user: &'b str) -> &'b str {
         match row {
             Some(row) if self.has_accounts => self.accounts.of(row),
@@ -154,7 +154,7 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    /// How a job ended, and why.
+    /// How a job ended, and the reason.
     fn end(&self, job: Option<&Job>) -> (u8, String) {
         let reason = job.and_then(|job| job.end_reason);
         let reason = reason.map_or("", |reason| self.jobs.names.get(reason));

@@ -1,9 +1,9 @@
-//! A log by calendar month: use and waste of each account and user, waits and ends of jobs, and the
-//! unused part of their time limits.
+//! A log by calendar month: use and waste of each account and user, waits and ends of jobs, and how
+//! much of their time limits was unused.
 //!
 //! In: the lake of a log, a definition of CPU time, and a time zone. Out: [`Monthly`]. An attempt
-//! that runs into the next month is cut at midnight in the zone, so the months of all accounts add
-//! up exactly to the total of [`ledger`](super::ledger). A job counts in the month of its last
+//! that runs into the next month is split at midnight in the zone. So the months of all accounts
+//! add up exactly to the total of [`ledger`](super::ledger). A job counts in the month of its last
 //! event.
 //!
 //! ```text

@@ -29,7 +29,7 @@ impl Used {
 /// Use, number and waits of jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
-    /// Jobs whose last event is in the month.
+    /// Jobs with their last event in the month.
     pub jobs: u64,
     /// Jobs that did not finish.
     pub not_finished: u64,
@@ -37,7 +37,7 @@ pub struct Sums {
     pub used: Used,
     /// Use of attempts that ended without FINISH.
     pub wasted: Used,
-    /// Use of those that are late.
+    /// Use of late attempts.
     pub late: Used,
     /// Users of the jobs.
     pub users: BTreeSet<String>,
@@ -107,9 +107,9 @@ pub struct Ends {
     pub jobs: u64,
     /// Their use.
     pub used: Used,
-    /// The CPU time of those of their attempts that did not finish.
+    /// The CPU time of their attempts that did not finish.
     pub wasted: CpuTime,
-    /// Those attempts, without any that used nothing.
+    /// Number of these attempts, without attempts that used nothing.
     pub wasted_attempts: u64,
 }
 
@@ -124,7 +124,7 @@ pub struct Limits {
     pub asked: CpuTime,
     /// Running time times CPU request, of all attempts.
     pub used: CpuTime,
-    /// Limit and running time of each, µs.
+    /// Limit and running time of each attempt, µs.
     pub times_us: Vec<[i64; 2]>,
 }
 
@@ -159,7 +159,7 @@ pub struct Monthly {
     pub users: BTreeMap<String, (Sums, BTreeMap<String, CpuTime>)>,
     /// By queue and class of sizes.
     pub(super) queues: BTreeMap<String, [Fates; CLASSES.len()]>,
-    /// Whose jobs these are.
+    /// Waits by queue, user and class of sizes.
     pub(super) alike: Alike,
     /// By outcome (by the last terminal event) and reason.
     pub ends: BTreeMap<(u8, String), Ends>,
@@ -171,7 +171,7 @@ pub struct Monthly {
     pub without_request: u64,
     /// Whether any GPU was requested.
     pub has_gpus: bool,
-    /// Whether the log names accounts; otherwise users are in their place.
+    /// Whether the log names accounts; otherwise users take the place of accounts.
     pub has_accounts: bool,
 }
 
@@ -211,7 +211,7 @@ impl Monthly {
         self
     }
 
-    /// The sum of everything.
+    /// The sum over all accounts and months.
     pub fn total(&self) -> Sums {
         Sums::of(self.accounts.values().flat_map(BTreeMap::values))
     }
@@ -222,7 +222,7 @@ impl Monthly {
         self.accounts.iter().map(|(name, months)| (name.as_str(), of(months))).collect()
     }
 
-    /// The accounts of a month.
+    /// The accounts with sums in a month.
     pub fn in_month(&self, month: Month) -> Vec<(&str, Sums)> {
         let mut all = Vec::new();
         for (name, months) in &self.accounts {
@@ -245,7 +245,8 @@ impl Monthly {
         self.classes().map(|(queue, class, fates)| (queue, fates.row(CLASSES[class].1))).collect()
     }
 
-    /// The user with most of the jobs with a wait in each row of [`Monthly::waits`], and their number.
+    /// For each row of [`Monthly::waits`], the user with most jobs with a known wait, and the
+    /// number of these jobs.
     pub fn most_in_waits(&self) -> Vec<Option<(&str, u64)>> {
         let classes = self.classes();
         classes.map(|(queue, class, _)| self.alike.most_of(Some(queue), class)).collect()

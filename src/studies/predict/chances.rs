@@ -1,4 +1,4 @@
-//! The chances that jobs do not finish, as a rule predicts them.
+//! The chances that jobs do not finish, predicted by a rule.
 
 use rustc_hash::FxHashMap;
 
@@ -6,7 +6,7 @@ use super::past::Past;
 use super::rules::Predictor;
 use super::step::Happens;
 
-/// By job, the chance that it does not finish, as a rule predicts it at submission.
+/// For each job, the chance that it does not finish, as a rule predicts it at submission.
 pub fn chances(past: &Past, rule: Predictor) -> FxHashMap<i64, f64> {
     let mut mind = rule.mind(past);
     let mut chances = FxHashMap::default();

@@ -1,39 +1,40 @@
-//! The points of a ROC and a precision-recall curve, and which of them are kept.
+//! The points of a ROC curve and a precision-recall curve, and which of them are kept.
 //!
-//! In: the cuts of a rule, one per distinct chance, by falling chance. Out: fewer of them, and the
-//! best one by F1. Points at round chances would miss most of the curve of a rule whose chances are
-//! nearly all the same, and the area under them would not be the stated one.
+//! In: the cuts of a rule, one per distinct chance, by descending chance. Out: a smaller number of
+//! cuts, and the best one by F1. Points at fixed round chances would not work: if nearly all
+//! chances are the same, most of the curve would be missed and the area under it would be wrong.
 //!
 //! ```text
 //!  recall │      __o--o        o  kept: the first and the last cut of each stretch, without those
-//!         │   _o-              that lie on the line between their neighbours
+//!         │   _o-              that are on the line between their neighbours
 //!         │ o/
 //!         └──────────────────── false positive rate
 //! ```
 
-/// The jobs whose chance is at least `chance`.
+/// The jobs with a chance of at least `chance`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cut {
     /// The smallest chance of a job that is predicted not to finish.
     pub(super) chance: f64,
     /// The jobs with at least this chance that finished.
     pub(super) finished: u64,
-    /// Those that did not.
+    /// The jobs with at least this chance that did not finish.
     pub(super) lost: u64,
 }
 
-/// Stretches of the ROC curve, of equal false positive rate plus recall, which ends at 2. Within a
-/// stretch the two rise by at most 2 / 1,000 together, so a straight line from its first to its
-/// last cut moves the area by at most 1 / (2 x 1,000^2): in all stretches by 0.0005.
+/// The number of stretches of the ROC curve. They have equal lengths in false positive rate plus
+/// recall, a sum that ends at 2. Within a stretch the sum rises by at most 2 / 1,000. So a straight
+/// line from its first to its last cut changes the area by at most 1 / (2 × 1,000²), and all
+/// stretches together by at most 0.0005.
 const STRETCHES: u64 = 1000;
 
 /// The largest distance of a left-out cut from the line that replaces it, in both curves. The ROC
-/// curve is at most 2 long, so this moves its area by at most 0.0004.
+/// curve is at most 2 long, so this changes its area by at most 0.0004.
 const NEAR: f64 = 0.0002;
 
-/// The cuts that are kept, in their order: about 2,000 at most, among them the first and the last.
-/// The area under the ROC curve through (0, 0) and these cuts differs by less than 0.001 from that
-/// through all cuts.
+/// The cuts that are kept, in the same order: at most about 2,000, including the first and the
+/// last. The area under the ROC curve through (0, 0) and these cuts differs by less than 0.001 from
+/// the area under the curve through all cuts.
 pub(super) fn thinned(cuts: &[Cut]) -> Vec<Cut> {
     let Some(all) = cuts.last() else { return Vec::new() };
     let [finished, lost] = [all.finished, all.lost].map(|count| u128::from(count.max(1)));
@@ -48,9 +49,9 @@ pub(super) fn thinned(cuts: &[Cut]) -> Vec<Cut> {
     corners(&ends.copied().collect::<Vec<Cut>>(), all)
 }
 
-/// The cuts at which a curve bends, by the algorithm of Ramer, Douglas and Peucker: of the cuts
-/// between two that are kept, the one that is furthest from the line between them is kept too, if
-/// it is not near.
+/// The cuts at which a curve bends, by the algorithm of Ramer, Douglas and Peucker. Between two
+/// kept cuts, the cut that is furthest from the line between them is kept too, if its distance is
+/// more than [`NEAR`].
 fn corners(cuts: &[Cut], all: &Cut) -> Vec<Cut> {
     let places: Vec<[f64; 3]> = cuts.iter().map(|cut| place(cut, all)).collect();
     let mut is_kept = vec![false; cuts.len()];
@@ -68,8 +69,8 @@ fn corners(cuts: &[Cut], all: &Cut) -> Vec<Cut> {
     cuts.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept).map(|(cut, _)| *cut).collect()
 }
 
-/// False positive rate, recall and precision. What is near in this space is near in the plane of
-/// either curve.
+/// A cut as a point in space: false positive rate, recall and precision. Points that are near in
+/// this space are near in the plane of each curve.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 jobs")]
 fn place(cut: &Cut, all: &Cut) -> [f64; 3] {
     let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
@@ -80,7 +81,7 @@ fn place(cut: &Cut, all: &Cut) -> [f64; 3] {
     ]
 }
 
-/// The distance of a place from the line between two others.
+/// The distance of a point from the line between two others.
 fn distance(of: [f64; 3], from: [f64; 3], to: [f64; 3]) -> f64 {
     let minus = |one: [f64; 3], other: [f64; 3]| [0, 1, 2].map(|axis| one[axis] - other[axis]);
     let times = |one: [f64; 3], other: [f64; 3]| -> f64 {
@@ -93,11 +94,11 @@ fn distance(of: [f64; 3], from: [f64; 3], to: [f64; 3]) -> f64 {
     times(rest, rest).sqrt()
 }
 
-/// The cut with the largest F1, the harmonic mean of precision and recall; of equal ones the first,
-/// with the largest chance. `None` if no job of any cut is lost.
+/// The cut with the largest F1, the harmonic mean of precision and recall. Of equal ones it is the
+/// first, with the largest chance. `None` if no job of any cut is lost.
 pub(super) fn best_f1(cuts: &[Cut]) -> Option<&Cut> {
     let lost = cuts.last()?.lost;
-    // F1 is 2 lost / (finished + lost + all lost); larger ones are found by whole numbers.
+    // F1 is 2 lost / (finished + lost + all lost). Whole numbers make the comparison exact.
     let more = |one: &Cut, other: &Cut| {
         let under = |cut: &Cut| u128::from(cut.finished + cut.lost + lost);
         u128::from(one.lost) * under(other) < u128::from(other.lost) * under(one)
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn cuts_on_a_line_are_left_out_and_corners_stay() {
-        // Precision is one half all along the first line, and falls along the second.
+        // Precision is one half along the whole first line, and falls along the second.
         let line = [cut(0.9, 10, 10), cut(0.8, 20, 20), cut(0.7, 30, 30), cut(0.1, 1000, 30)];
         assert_eq!(thinned(&line), [line[0], line[2], line[3]]);
         assert_eq!(thinned(&line[..1]), line[..1]);

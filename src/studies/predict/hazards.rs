@@ -1,4 +1,4 @@
-//! The chance that a job does not finish while its tasks run, from their age and events so far and
+//! The chance that a running job does not finish, from the age and events of its tasks so far and
 //! from the past of its user.
 //!
 //! In: the tasks of jobs that have ended, and a [`Past`]. Out: the chance for a user and name, an
@@ -10,9 +10,10 @@
 //!  this job       rate R of its user and name by now
 //!  chance         odds(R) * odds(P) / odds(Q)
 //! ```
-//! Each job has weight 1, spread over its tasks that began. P is pulled towards that of the step
-//! before with the weight of one job, first by age, then by events, so few jobs have little effect.
-//! A task counts with its events up to the end of its job.
+//! Each job has weight 1, divided among its tasks that began. P is computed step by step, first by
+//! age, then by events. Each step is drawn towards the P of the step before with the weight of one
+//! job, so a small number of jobs has little effect. A task counts with its events up to the end of
+//! its job.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -44,7 +45,7 @@ impl Timeline {
         self.rates.push(rate);
     }
 
-    /// The rate known before an instant.
+    /// The rate that was known before an instant.
     fn before(&self, at_us: i64) -> Rate {
         let count = self.at_us.partition_point(|&known_us| known_us < at_us);
         count.checked_sub(1).map_or_else(Rate::default, |last| self.rates[last])
@@ -63,7 +64,7 @@ pub struct Hazards {
     cells: Vec<Timeline>,
 }
 
-/// The end of a job, and how far its tasks had come by then.
+/// The end of a job, and the progress of its tasks by then.
 #[derive(Clone, Debug)]
 pub(in crate::studies) struct Ended {
     at_us: i64,
@@ -77,7 +78,7 @@ impl Ended {
         Self { at_us, row_id, end, reached: Reached::default() }
     }
 
-    /// Adds a task of the job, as it was then.
+    /// Adds a task of the job, in its state at the end of the job.
     pub(in crate::studies) fn add(&mut self, task: &TaskView<'_>) {
         if let Some((age_us, events)) = come_to(task, self.at_us) {
             self.reached.add(age_us, events);
@@ -154,7 +155,7 @@ impl Hazards {
     }
 }
 
-/// The ends of the jobs of a bucket that have tasks that began.
+/// The ends of those jobs of a bucket that have tasks that began.
 fn ended_of(tasks: &Tasks, ends: &FxHashMap<i64, Vec<Ended>>) -> Vec<Ended> {
     let mut found: FxHashMap<i64, Vec<Ended>> = FxHashMap::default();
     tasks.for_each(|task| {
@@ -169,7 +170,7 @@ fn ended_of(tasks: &Tasks, ends: &FxHashMap<i64, Vec<Ended>>) -> Vec<Ended> {
     found
 }
 
-/// A job whose chance is computed while it runs.
+/// A job with a chance that is computed while it runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     hazards: &'a Hazards,
@@ -177,13 +178,13 @@ pub struct Moment<'a> {
 }
 
 impl Moment<'_> {
-    /// The last instant with a chance, µs.
+    /// The last instant for which a chance can be computed, µs.
     pub fn end_us(&self) -> i64 {
         self.hazards.end_us
     }
 
-    /// The chance that the job does not finish, at an instant when one of its tasks has an age and
-    /// a number of events. Only the time before the instant is used.
+    /// The chance that the job does not finish, at an instant when one of its tasks has this age
+    /// and number of events. Only jobs that ended before the instant are used.
     pub fn chance(&self, at_us: i64, age_us: i64, events: usize) -> f64 {
         let known = |cell: usize| self.hazards.cells[cell].before(at_us);
         chance_of(self.hazards.rate(self.who, at_us), known, stage_of(age_us, events))
@@ -202,11 +203,10 @@ pub(in crate::studies) mod tests {
 
     const S: i64 = MICROS_PER_SECOND;
 
-    /// Drawn times are multiples of this, s, so that ends, events and ages often coincide.
+    /// Random times are multiples of this, s, so that ends, events and ages often coincide.
     pub(in crate::studies) const STEP_S: i64 = 30;
 
-    /// A job that ended: its end (s), user and name, how it ended, and the events of its tasks (s,
-    /// type).
+    /// A job that ended, with its tasks as lists of events (s, type).
     #[derive(Clone, Debug)]
     pub(in crate::studies) struct Job {
         end_s: i64,
@@ -231,7 +231,7 @@ pub(in crate::studies) mod tests {
         })
     }
 
-    /// The chances from these jobs; job 1000, of user 0 and name 0, is the one in question.
+    /// The chances from these jobs. Job 1000, of user 0 and name 0, is the one to be predicted.
     pub(in crate::studies) fn hazards(jobs: &[Job]) -> Hazards {
         let who = |user, name| Who { user, name, class: None };
         let asked = Step {
@@ -306,27 +306,27 @@ pub(in crate::studies) mod tests {
         };
         // At 150 s one job has ended, with FINISH: no rate is above 0.
         assert_eq!(chance(150, 60, 4), 0.0);
-        // At 200 s the second end is not yet known. After it, 1 of 2 jobs is lost overall, and 0 of
-        // 1 of the user and the pair, each drawn by one job.
+        // At 200 s the second end is not yet known. After 200 s, 1 of 2 jobs is lost overall, and 0
+        // of 1 of the user and of the pair. Each rate is drawn with the weight of one job.
         assert_eq!(chance(200, 60, 4), 0.0);
         let (of_user, all) = (0.5 / 2.0, 1.5 / 3.0);
         let rate = of_user / 2.0;
         check(chance(201, 59, 2), rate, all, all);
-        // From 60 s on: both tasks of the lost job, none of the other.
+        // From 60 s on: both tasks of the lost job, and no task of the other job.
         let of_age = f64::midpoint(1.0, all);
         check(chance(201, 60, 2), rate, of_age, all);
-        // With three events, then four: half of its tasks.
+        // With three events, then four: half of the tasks of the lost job.
         let of_three = (0.5 + of_age) / 1.5;
         check(chance(201, 60, 3), rate, of_three, all);
         check(chance(201, 60, 4), rate, (0.5 + of_three) / 1.5, all);
-        // In the first minute, the finished job counts for three events, too.
+        // In the first minute, the finished job also counts for three events.
         check(chance(201, 59, 3), rate, (0.5 + all) / 2.5, all);
         // No task reached ten minutes: the chance is that of the largest age reached.
         assert_eq!(chance(201, 600, 100), chance(201, 60, 2));
     }
 
     proptest! {
-        /// Jobs that end at the instant or later change nothing.
+        /// Jobs that end at or after the instant do not change the chance.
         #[test]
         fn later_ends_change_no_chance(
             jobs in prop::collection::vec(job(), 0..12),

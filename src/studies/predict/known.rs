@@ -1,8 +1,7 @@
-//! Predictions for a running job from jobs that have ended: the chance from cells of age and
-//! events.
+//! Predictions for a running job from jobs that have ended, by cells of age and events.
 //!
 //! In: jobs that ended, with the ages and events of their tasks. Out: the chance that another job
-//! does not finish. Times are not used here: callers add only jobs that had ended by then.
+//! does not finish. No times are used here: callers must add only jobs that had ended by then.
 
 use rustc_hash::FxHashMap;
 
@@ -15,20 +14,20 @@ const AGES_S: [i64; 5] = [60, 600, 3600, 21_600, 86_400];
 /// Numbers of events that start a new step; SUBMIT and SCHEDULE are two.
 const EVENTS: [usize; 11] = [3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100];
 
-/// Number of cells of (age, events); both start with a step for "none".
+/// Number of cells of (age, events). Both have an additional first step for "no step reached".
 pub(super) const CELLS: usize = (AGES_S.len() + 1) * (EVENTS.len() + 1);
 
-/// How many age steps a task has reached.
+/// The number of age steps that a task has reached.
 fn age_step(age_us: i64) -> usize {
     AGES_S.partition_point(|age_s| age_s * MICROS_PER_SECOND <= age_us)
 }
 
-/// How many event steps a task has reached.
+/// The number of event steps that a task has reached.
 fn event_step(events: usize) -> usize {
     EVENTS.partition_point(|&step| step <= events)
 }
 
-/// How many steps of age and of events a task has reached.
+/// The numbers of steps of age and of events that a task has reached.
 pub(super) type Stage = (usize, usize);
 
 /// The stage of a task with an age and a number of events.
@@ -45,7 +44,7 @@ const fn cell(age: usize, events: usize) -> usize {
 pub struct Reached {
     /// Tasks that had begun.
     tasks: u32,
-    /// Number of those tasks that reached each cell; empty if there are none.
+    /// By cell, the number of those tasks that reached it; empty if there are no tasks.
     cells: Vec<u32>,
 }
 
@@ -74,7 +73,8 @@ impl Reached {
     }
 }
 
-/// The rate of the user and name, drawn to that of the user, and that to the overall rate.
+/// The rate of the user and name. It is drawn to the rate of the user, which is drawn to the
+/// overall rate.
 pub(super) fn rate_of(of_pair: Rate, of_user: Rate, overall: Rate) -> f64 {
     of_pair.drawn_to(of_user.drawn_to(overall.plain()))
 }
@@ -111,7 +111,7 @@ impl Default for Known {
 }
 
 impl Known {
-    /// Adds a job of a user and name that has ended; `is_lost` if it did not finish.
+    /// Adds a job of a user and name that has ended. `is_lost` is true if it did not finish.
     pub fn end(&mut self, pair: (u32, u32), is_lost: bool, reached: &Reached) {
         let kept = keep(HALF_LIFE);
         self.pairs.entry(pair).or_default().add_share(is_lost, 1.0, kept);
@@ -129,7 +129,7 @@ impl Known {
         rate_of(of_pair, of_user, self.overall)
     }
 
-    /// The chance for a job with a task of an age and a number of events.
+    /// The chance for a job that has a task with this age and number of events.
     pub fn chance(&self, pair: (u32, u32), age_us: i64, events: usize) -> f64 {
         self.chance_at(pair, stage_of(age_us, events))
     }

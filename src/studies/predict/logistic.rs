@@ -1,9 +1,9 @@
-//! Logistic regression that learns from the end of each job, after it has predicted that job.
+//! Logistic regression that learns from the end of each job after it has predicted that job.
 //!
 //! In: features of a job from jobs that had ended by then, and ends one after another. Out: a
 //! chance. Each end updates the weights once, by Adagrad (Duchi, Hazan and Singer, JMLR 12, 2011)
-//! on the log loss. Every prediction uses weights from the past only, so the whole trace is test
-//! data (prequential evaluation). There is no randomness.
+//! on the log loss. Every prediction uses only weights from the past, so the whole trace is test
+//! data (prequential evaluation). Nothing is random.
 //!
 //! | Feature | |
 //! |---|---|

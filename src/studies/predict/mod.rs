@@ -1,18 +1,19 @@
 //! Whether a job will finish, predicted at its submission from the jobs that had ended by then.
 //!
-//! In: a lake's `job_events`. Out: by rule, how often it was right ([`score::Score`]). Every event
-//! is read once, in (time, `row_id`) order: rules predict a submission from earlier ends only, so
-//! no later event can change a prediction.
+//! In: the `job_events` of a lake. Out: for each rule, how often it was right ([`score::Score`]).
+//! Every event is read once, in (time, `row_id`) order. Rules predict a submission only from
+//! earlier ends, so no later event can change a prediction.
 //!
 //! ```text
 //!  same user and logical name:   job a  |-- FINISH       job b  |-------- KILL
 //!                                job c    ^ no past: it finishes      job d  ^ as b: it does not
 //! ```
-//! If jobs are predicted at an age, only jobs that have not ended by then are counted, and rules
-//! use the jobs that had ended by then.
+//! If jobs are predicted at an age, only jobs that have not ended by that age are counted, and
+//! rules use the jobs that had ended by then.
 //!
 //! A job is counted if it was submitted within the window and its last event is FINISH, FAIL or
-//! KILL; "does not finish" is the positive class. EVICT and LOST end no job: it may come back.
+//! KILL. "Does not finish" is the positive class. EVICT and LOST do not end a job, because it may
+//! come back.
 
 mod chances;
 mod curve;

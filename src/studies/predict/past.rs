@@ -1,7 +1,7 @@
 //! Submissions and ends of all jobs, in the order in which they became known.
 //!
-//! In: `job_events`. Out: a [`Past`]. Users and names are numbers; unknown users or names share
-//! one.
+//! In: `job_events`. Out: a [`Past`]. Users and names are numbers. All unknown users share one
+//! number, and so do all unknown names.
 
 use arrow::array::{Array, AsArray, StringArray};
 use arrow::datatypes::Int32Type;
@@ -37,8 +37,8 @@ pub struct Past {
     pub jobs_before_window: u64,
     /// Jobs not counted because their last event is not FINISH, FAIL or KILL.
     pub jobs_without_end: u64,
-    /// How far the tasks of jobs had come, if a rule needs it: then only jobs with a task known at
-    /// that age are counted.
+    /// The progress of the tasks of jobs, if a rule needs it. In that case only jobs with a task
+    /// that is known at that age are counted.
     pub progress: Option<Progress>,
 }
 
@@ -70,13 +70,13 @@ impl Names {
         number
     }
 
-    /// The numbers in `self` of the names of `other`.
+    /// For each name of `other`, its number in `self`.
     fn take(&mut self, other: &Self) -> Vec<u32> {
         other.texts.iter().map(|text| self.of(text)).collect()
     }
 }
 
-/// A user or name; an unknown user or name gets a name that no real one has.
+/// A user or name. An unknown one gets a text that no real user or name has.
 fn cell(texts: &StringArray, row: usize) -> &str {
     if texts.is_null(row) { "\0" } else { texts.value(row) }
 }
@@ -114,13 +114,14 @@ impl Part {
         }
     }
 
-    /// The submissions and ends of the jobs of this part, which must hold all their rows.
+    /// The submissions and ends of the jobs of this part. The part must have all rows of its jobs.
     fn past(&mut self, windows: Windows, age_us: i64) -> Past {
         self.rows.sort_unstable_by_key(|row| (row.job_id, row.at_us, row.file_order));
         let mut past = Past::default();
         for rows in self.rows.chunk_by(|one, other| one.job_id == other.job_id) {
-            // A job whose submission is not recorded is asked about at its first row, for rules that
-            // kill and plan, and not counted: nobody could have predicted it when it was submitted.
+            // A job without a recorded submission is predicted at its first row, for rules that
+            // kill and plan. It is not counted, because its submission could not have been
+            // predicted.
             let submit = rows.iter().find(|row| row.event == EventType::Submit);
             let is_before = submit.is_none() || windows.has_begun_before(rows[0].at_us);
             let submit = submit.unwrap_or(&rows[0]);
@@ -136,7 +137,7 @@ impl Part {
                 age_us: at_us.saturating_sub(submit.at_us),
                 what,
             };
-            // Only the past decides whether it is over: it may still come back.
+            // Only earlier rows decide whether the job is over: it may still come back later.
             let asked_us = submit.at_us.saturating_add(age_us);
             let until = rows.partition_point(|row| row.at_us <= asked_us);
             let is_over = 0 < age_us && End::of(rows[until - 1].event).is_some();
@@ -209,9 +210,9 @@ impl Past {
             all.jobs_without_end += part.jobs_without_end;
             all.jobs_too_short += part.jobs_too_short;
         }
-        // A job that is predicted at an age is asked about after all ends of that instant, wherever the
-        // log has them.
-        // One predicted at its first row is asked about before that row is known.
+        // A job that is predicted at an age is predicted after all ends at that instant, whatever
+        // their order in the log. A job that is predicted at its first row is predicted before that
+        // row is known.
         let is_asked = |step: &Step| matches!(step.what, Happens::Submits { .. });
         let is_last = |step: &Step| 0 < age_us && is_asked(step);
         all.steps.par_sort_unstable_by_key(|step| {
@@ -232,9 +233,9 @@ mod tests {
         use EventType::{Fail, Finish, Kill, Submit};
 
         //  job 1  SUBMIT 10 ------------ KILL 40
-        //  job 2  SUBMIT 10 -- FAIL 20, SUBMIT 25, FINISH 90     over at 25, as far as is known
-        //  job 3  SUBMIT 10 -- FAIL 20 ----- SUBMIT 31, FINISH 90
-        //  asked at the age of 20: at 30
+        //  job 2  SUBMIT 10 -- FAIL 20, SUBMIT 25, FINISH 90     has come back by 30
+        //  job 3  SUBMIT 10 -- FAIL 20 ----- SUBMIT 31, FINISH 90    is over at 30
+        //  predicted at the age of 20: at 30
         let row = |job_id, at_us, event| Row {
             job_id,
             at_us,

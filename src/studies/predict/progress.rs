@@ -1,7 +1,7 @@
-//! How far the tasks of jobs had come: when a job is predicted, and when jobs ended.
+//! The progress of the tasks of jobs when a job is predicted, and when jobs ended.
 //!
 //! In: `task_events`, and the instants at which jobs are predicted and end. Out: a [`Progress`].
-//! Only events of a task up to the instant are used; a job without any is unknown.
+//! Only events of a task up to the instant are used. A job without such events is unknown.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,10 @@ use crate::schema::{EventType, Table};
 /// The progress of tasks.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    /// By job, how many of its tasks had reached each stage when it is predicted; tasks that had
-    /// not begun are at none.
+    /// By job, the number of its tasks at each stage when the job is predicted. Tasks that had not
+    /// begun are at no stage.
     asked: FxHashMap<i64, BTreeMap<Stage, u32>>,
-    /// By the row of an end, how far the tasks of the job had come.
+    /// By the row of an end, the progress of the tasks of the job.
     ended: FxHashMap<i64, Reached>,
 }
 
@@ -101,14 +101,14 @@ impl Progress {
         stages.map(|(&stage, &count)| (stage, count))
     }
 
-    /// How far the tasks of a job had come when it ended.
+    /// The progress of the tasks of a job when it ended.
     pub(super) fn ended(&self, row_id: i64) -> Option<&Reached> {
         self.ended.get(&row_id)
     }
 }
 
-/// The age, µs, and the number of events of a task at an instant; a task that was over keeps its
-/// age at its end; `None` for a task that had not begun.
+/// The age, µs, and the number of events of a task at an instant. A task that was over keeps the
+/// age at its end. `None` for a task that had not begun.
 pub(super) fn come_to(task: &TaskView<'_>, at_us: i64) -> Option<(i64, usize)> {
     let past = task.events.partition_point(|event| event.time_us <= at_us);
     let known = &task.events[..past];
@@ -152,14 +152,14 @@ mod tests {
         assert_eq!(stage(20), at(10, 2));
         assert_eq!(stage(80), at(70, 5));
         assert_eq!(stage(690), at(680, 5));
-        // It is over and grows no older.
+        // The task is over, so its age no longer grows.
         assert_eq!(stage(100_000), at(690, 6));
         assert!(known(&life, 20, 800).ended(7).is_some());
         assert!(known(&life, 20, 5).ended(7).is_none(), "it had not begun");
     }
 
     proptest! {
-        /// Later events of a task change nothing.
+        /// Later events of a task do not change the stage.
         #[test]
         fn later_events_change_no_stage(
             before in prop::collection::vec((0_i64..200, 0_u8..7), 0..8),

@@ -22,7 +22,7 @@ impl Rate {
         self.lost = self.lost * keep + if is_lost { share } else { 0.0 };
     }
 
-    /// The rate, as if one more job had been seen that was lost with the probability `before`.
+    /// The rate with one additional job that was lost with the probability `before`.
     pub(super) fn drawn_to(self, before: f64) -> f64 {
         (self.lost + before) / (self.jobs + 1.0)
     }

@@ -1,7 +1,8 @@
 //! Rules that predict at submission or later, each with a memory of ended jobs.
 //!
 //! In: ends, one after another. Out: the chance that a job submitted now does not finish. A rule
-//! gets a job's user, logical name and scheduling class, and nothing else.
+//! uses the user, logical name and scheduling class of a job, its age and the progress of its
+//! tasks, and nothing else.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,27 +20,29 @@ use crate::notation::{Notation, NotationError, write_notation};
 /// A rule with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Predictor {
-    /// As the last ended job of the same user and logical name; without one, it finishes.
+    /// Like the last ended job of the same user and logical name. Without such a job, it finishes.
     Last,
-    /// Like `Last`, but falls back to the last ended job of the user, then to the overall rate.
+    /// Like `Last`, but without such a job uses the last ended job of the user, then the overall
+    /// rate.
     LastOrRate,
-    /// As the last ended job of the same user; without one, it finishes.
+    /// Like the last ended job of the same user. Without such a job, it finishes.
     LastOfUser,
-    /// The rate among earlier jobs of the same user and name, older ones weighing less; small
-    /// samples are drawn to the rate of the user, and that to the overall rate.
+    /// The rate among earlier jobs of the same user and name, where older jobs have less weight.
+    /// Small samples are drawn to the rate of the user, which is drawn to the overall rate.
     Rate {
-        /// Number of ends after which an older one has half the weight.
+        /// Number of further ends after which an end has half the weight.
         half_life: f64,
     },
     /// The rate among earlier jobs of the same scheduling class.
     Class,
     /// The rate among all earlier jobs.
     Overall,
-    /// `Rate` at its default, weighted by how often finished and unfinished jobs lasted longer than
-    /// the age in question, and by the jobs of the same user and name that did.
+    /// `Rate` with its default, weighted in two ways: by how often finished and unfinished jobs
+    /// lasted longer than the age of the prediction, and by the jobs of the same user and name that
+    /// did.
     Hazard,
-    /// `Rate` at its default, weighted by how often jobs did not finish whose tasks lasted as long
-    /// and had as many events: the mean over the tasks that have begun.
+    /// `Rate` with its default, weighted by how often jobs did not finish if their tasks lasted as
+    /// long and had as many events. The result is the mean over the tasks that have begun.
     HazardEvents,
     /// Logistic regression on all of these, trained as jobs end.
     Logistic {
@@ -65,7 +68,7 @@ impl Predictor {
         Self::HazardEvents,
     ];
 
-    /// Rules compared by default; at submission the hazards add nothing.
+    /// The rules that are compared by default, without the hazards: at submission they add nothing.
     pub fn usual() -> Vec<Self> {
         let is_hazard = |rule: &Self| matches!(rule, Self::Hazard | Self::HazardEvents);
         Self::ALL.into_iter().filter(|rule| !is_hazard(rule)).collect()
@@ -141,7 +144,7 @@ impl Predictor {
         }
     }
 
-    /// Its memory, empty.
+    /// The empty memory of this rule.
     pub(super) fn mind(self, past: &Past) -> Mind<'_> {
         let users = past.user_count as usize;
         Mind {
@@ -211,13 +214,13 @@ pub(super) struct Mind<'a> {
     logistic: Logistic,
     /// The age of the prediction, µs.
     age_us: i64,
-    /// By user and name: jobs that lasted longer.
+    /// By user and name, the jobs that lasted longer than that age.
     lasting: FxHashMap<(u32, u32), Rate>,
-    /// For finished and unfinished jobs: how many, and how many lasted longer.
+    /// For finished and unfinished jobs: the number of jobs, and of jobs that lasted longer.
     survival: [Rate; 2],
-    /// For all jobs that ended: how far their tasks had come.
+    /// The progress of the tasks of all jobs that ended.
     ended: Ended,
-    /// How far tasks have come; `None` if no rule needs it.
+    /// The progress of tasks; `None` if no rule needs it.
     progress: Option<&'a Progress>,
 }
 
@@ -269,7 +272,8 @@ impl Mind<'_> {
         self.overall.add(is_lost, 1.0);
     }
 
-    /// The rate of the user and name, drawn to that of the user, and that to the overall rate.
+    /// The rate of the user and name. It is drawn to the rate of the user, which is drawn to the
+    /// overall rate.
     fn rate(&self, who: Who) -> f64 {
         let of_pair = self.rates.get(&(who.user, who.name)).copied().unwrap_or_default();
         let of_user = self.rate_of_user[who.user as usize];
@@ -294,10 +298,10 @@ impl Mind<'_> {
         known.features()
     }
 
-    /// The mean over the tasks of a job that have begun; the rate from the past if none has.
+    /// The mean over the tasks of a job that have begun; the rate from the past if no task has.
     fn chance_of_stages(&self, pair: (u32, u32), job_id: i64) -> f64 {
-        // Step by step, so that tasks with one chance have this chance as their mean, to the digit: jobs
-        // in one state are ties.
+        // The mean is updated step by step. So tasks with the same chance have exactly this chance
+        // as their mean, and jobs in the same state are ties.
         let (mut mean, mut tasks) = (0.0, 0.0);
         for (stage, count) in self.progress.into_iter().flat_map(|known| known.stages(job_id)) {
             let count = f64::from(count);
@@ -318,7 +322,7 @@ impl Mind<'_> {
             Predictor::LastOrRate => of_pair.or(of_user).map_or(self.overall.plain(), number),
             Predictor::Rate { .. } => self.rate(who),
             Predictor::Hazard => {
-                // Bayes' rule, with the shares of both kinds that last longer.
+                // Bayes' rule, with the shares of finished and unfinished jobs that last longer.
                 let [finished, lost] = self.survival.map(|kind| kind.drawn_to(1.0));
                 let before = self.rate(who);
                 let (one, other) = (before * lost, (1.0 - before) * finished);

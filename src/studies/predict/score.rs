@@ -1,10 +1,10 @@
 //! How often predictions were right.
 //!
-//! In: chances and the outcomes of the jobs. Out: a [`Score`]: the four counts and their shares at
-//! a chance of one half, the area under the ROC curve, the Brier score, both curves, the
-//! calibration, and the same by outcome and by day. A job is predicted not to finish if its chance
-//! is larger than one half. The curves have a point for each distinct chance, thinned so that the
-//! area under the stored points stays within 0.001 of the stated one (`curve`).
+//! In: the chances and the outcomes of jobs. Out: a [`Score`]. It has the four counts and their
+//! shares at a chance of one half, the area under the ROC curve, the Brier score, both curves, the
+//! calibration, and counts by outcome and by day. A job is predicted not to finish if its chance is
+//! larger than one half. The curves have a point for each distinct chance. They are thinned, but
+//! the area under the stored points stays within 0.001 of the exact area (`curve`).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -68,12 +68,12 @@ impl Counts {
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     rule: String,
-    /// For each job the bits of its chance, with the lowest bit set if it did not finish. Chances
-    /// are not negative, so the numbers sort by chance.
+    /// For each job the bits of its chance, shifted left by one; the lowest bit is set if the job
+    /// did not finish. Chances are not negative, so the numbers sort by chance.
     jobs: Vec<u64>,
     counts: Counts,
     by_day: BTreeMap<i64, Counts>,
-    /// By outcome: jobs, and those predicted not to finish.
+    /// By outcome: jobs, and jobs predicted not to finish.
     by_outcome: [[u64; 2]; 3],
 }
 
@@ -99,7 +99,7 @@ impl Tally {
         outcome[1] += u64::from(is_said_lost);
     }
 
-    /// Chances ascending, each with its finished and unfinished jobs.
+    /// The chances in ascending order, each with its finished and unfinished jobs.
     fn chances(&mut self) -> Vec<(f64, [u64; 2])> {
         self.jobs.sort_unstable();
         let same = self.jobs.chunk_by(|one, other| one >> 1 == other >> 1);
@@ -208,7 +208,8 @@ impl Tally {
         filled.map(of).collect()
     }
 
-    /// The cut at each distinct chance, descending: how many jobs have at least that chance.
+    /// The cut at each distinct chance, in descending order: the number of jobs with at least that
+    /// chance.
     fn cuts(chances: &[(f64, [u64; 2])]) -> Vec<Cut> {
         let cut = |so_far: &mut [u64; 2], &(chance, jobs): &(f64, [u64; 2])| {
             *so_far = [so_far[0] + jobs[0], so_far[1] + jobs[1]];
@@ -243,11 +244,11 @@ pub struct Score {
     pub jobs: u64,
     /// Share of jobs with a correct prediction.
     pub accuracy: Option<f64>,
-    /// Share that did not finish, among jobs predicted not to.
+    /// Share that did not finish, among jobs predicted not to finish.
     pub precision: Option<f64>,
-    /// Share predicted not to finish, among jobs that did not.
+    /// Share predicted not to finish, among jobs that did not finish.
     pub recall: Option<f64>,
-    /// Share predicted not to finish, among jobs that did.
+    /// Share predicted not to finish, among jobs that finished.
     pub false_positive_rate: Option<f64>,
     /// The area under the ROC curve.
     pub auc: Option<f64>,
@@ -270,7 +271,7 @@ pub struct Score {
     /// Both curves, by the chance from which a job is predicted not to finish.
     pub curve: Vec<Point>,
     /// The point with the largest F1, the harmonic mean of precision and recall, among all distinct
-    /// chances; of equal ones that with the largest chance. `None` if every job finished.
+    /// chances. Of equal ones it is the one with the largest chance. `None` if every job finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best_f1: Option<Point>,
 }
@@ -312,7 +313,7 @@ pub struct OfDay {
 pub struct Bin {
     /// The lowest chance.
     pub chance_from: f64,
-    /// The upper bound, which only the last bin includes.
+    /// The upper bound. Only the last bin includes its upper bound.
     pub chance_to: f64,
     /// Jobs.
     pub jobs: u64,
@@ -327,9 +328,9 @@ pub struct Bin {
 pub struct Point {
     /// Jobs with at least this chance are predicted not to finish.
     pub chance_at_least: f64,
-    /// Share of them that did not finish.
+    /// Share of these jobs that did not finish.
     pub precision: Option<f64>,
-    /// Share of unfinished jobs that are predicted so.
+    /// Share of unfinished jobs that are predicted not to finish.
     pub recall: Option<f64>,
     /// Share of finished jobs that are predicted not to finish.
     pub false_positive_rate: Option<f64>,
@@ -342,7 +343,7 @@ mod tests {
 
     use super::*;
 
-    /// The tally of jobs with a chance in thousandths each, and whether they did not finish.
+    /// The tally of jobs, from the chance of each in thousandths and whether it did not finish.
     fn tally(jobs: &[(u32, bool)]) -> Tally {
         let mut tally = Tally::new("drawn".to_owned());
         for &(chance, is_lost) in jobs {
@@ -357,8 +358,8 @@ mod tests {
         count as f64
     }
 
-    /// Many jobs with nearly the same chance, as of a rule that seldom knows more than the rate of
-    /// all jobs, beside some of any chance.
+    /// Many jobs have nearly the same chance, as with a rule that rarely knows more than the rate
+    /// of all jobs. Other jobs have any chance.
     fn job() -> impl Strategy<Value = (u32, bool)> {
         (prop_oneof![3 => 0_u32..4, 1 => 0_u32..=1000], any::<bool>())
     }
@@ -372,8 +373,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each point equals a count of the jobs whose chance is at least its own, the last point
-        /// has all jobs, and no point has a chance that no job has.
+        /// Each point equals a count of the jobs with at least its chance, the last point counts
+        /// all jobs, and every point has the chance of some job.
         #[test]
         fn a_point_of_the_curve_is_a_count(jobs in vec(job(), 1..60)) {
             let chance = |job: &(u32, bool)| f64::from(job.0) / 1000.0;
@@ -395,8 +396,8 @@ mod tests {
             prop_assert_eq!(score.curve[0].chance_at_least, least);
         }
 
-        /// The area under the stored points is the stated one, and the stated one is the share of
-        /// pairs of an unfinished and a finished job in which the unfinished one has the larger
+        /// The area under the stored points is the stated area. The stated area is the share of
+        /// pairs of an unfinished and a finished job in which the unfinished job has the larger
         /// chance; ties count half.
         #[test]
         fn the_curve_has_the_area_that_is_stated(jobs in vec(job(), 1..3000)) {
@@ -421,7 +422,7 @@ mod tests {
             }
         }
 
-        /// No threshold has a larger F1, which is counted again for each.
+        /// No threshold has a larger F1; the test counts F1 again for each threshold.
         #[test]
         fn the_best_threshold_is_the_best_of_all(jobs in vec(job(), 1..60)) {
             let lost = number(jobs.iter().filter(|job| job.1).count());

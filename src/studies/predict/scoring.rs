@@ -29,8 +29,8 @@ fn score(past: &Past, rule: &Predictor) -> Score {
     tally.score()
 }
 
-/// The number of judged jobs before whose submission a job of the same user and logical name had ended: for
-/// the others, the past of the name says nothing.
+/// The number of counted jobs with a past: a job of the same user and logical name had ended before
+/// they were predicted.
 pub fn with_past(past: &Past) -> u64 {
     let mut ended: FxHashSet<(u32, u32)> = FxHashSet::default();
     let mut count = 0;
@@ -78,7 +78,7 @@ mod tests {
         Past { steps, user_count: 3, name_count: 3, age_us: 1, ..Past::default() }
     }
 
-    /// The prediction of a rule at each submission.
+    /// The predictions of a rule, one for each submission.
     fn said(rule: &Predictor, past: &Past) -> Vec<f64> {
         let mut mind = rule.mind(past);
         let mut said = Vec::new();
@@ -118,7 +118,7 @@ mod tests {
             }
         }
 
-        /// Compared with a search of the whole past for each submission.
+        /// Compared with a search through the whole past for each submission.
         #[test]
         fn the_last_ended_job_decides(steps in prop::collection::vec(step(), 0..30)) {
             let past = past(&steps);
@@ -155,7 +155,8 @@ mod tests {
         }
     }
 
-    /// Half of the jobs that do not finish outlast the age, and a tenth of those that finish.
+    /// Half of the jobs that do not finish last longer than the age, and a tenth of those that
+    /// finish.
     #[test]
     fn age_speaks_for_those_that_last() {
         let end = |at_us: i64, user, end, age_us| Step {
@@ -181,7 +182,8 @@ mod tests {
             mind.chance(Who { user, name: user, class: None }, 0)
         };
         let hazard = Predictor::Hazard;
-        // An unknown user: one half of all; of those that last, 51 / 101 against 11 / 101.
+        // An unknown user: the rate of all jobs is one half. Of unfinished jobs 51 / 101 last
+        // longer, of finished jobs 11 / 101.
         let expected = 51.0 / 62.0;
         assert!((chance(hazard, 1) - expected).abs() < 1e-12, "{}", chance(hazard, 1));
         assert!((chance(Predictor::USUAL, 1) - 0.5).abs() < 1e-12);
@@ -189,7 +191,7 @@ mod tests {
 
     #[test]
     fn scores_are_counted_by_hand() {
-        // Two ends of one user; then four submissions whose true outcome is user + name.
+        // Two ends of one user; then four submissions. Their true outcome is user + name.
         let past = past(&[
             (0, 0, Some(1)),
             (1, 0, Some(0)),
@@ -213,7 +215,8 @@ mod tests {
             (Some(0.25), Some(0.0), Some(0.0))
         );
         assert_eq!(score.false_positive_rate, Some(0.5));
-        // Four pairs of a job that does not finish and one that does: two tie and two are wrong.
+        // Four pairs of a job that does not finish and a job that does: two are ties, two are
+        // wrong.
         assert_eq!(score.auc, Some(0.25));
         assert_eq!(score.brier_score, Some(0.75));
     }

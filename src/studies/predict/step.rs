@@ -36,7 +36,7 @@ impl End {
     }
 }
 
-/// The user and name of a job.
+/// The user, logical name and scheduling class of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Who {
     /// The user.
@@ -47,17 +47,18 @@ pub struct Who {
     pub class: Option<i32>,
 }
 
-/// A submission or an end, as it becomes known.
+/// A submission or an end, when it becomes known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happens {
-    /// A job is submitted for the first time, or reaches the age of the prediction.
+    /// A job is predicted: it is submitted for the first time, or reaches the age of the
+    /// prediction.
     Submits {
         /// The job.
         job_id: i64,
         /// How it finally ends, if it is counted.
         truth: Option<End>,
     },
-    /// A job ends (as far as is known then).
+    /// A job ends, as far as is known at that time.
     Ends {
         /// The job.
         job_id: i64,
@@ -73,7 +74,7 @@ pub struct Step {
     pub at_us: i64,
     /// The row that records it.
     pub row_id: i64,
-    /// The user and name.
+    /// The user, logical name and scheduling class.
     pub who: Who,
     /// Time since the first submission of the job, µs.
     pub age_us: i64,

@@ -1,4 +1,4 @@
-//! What kill rules do, in one line each.
+//! A description of each kill rule in one line.
 
 use super::Rule;
 use super::limit::LimitOf;

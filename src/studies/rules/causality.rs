@@ -1,4 +1,4 @@
-//! No rule uses the future: events after a kill never change it.
+//! Tests that no rule uses the future: events after a kill never change the kill.
 
 use proptest::prelude::*;
 
@@ -9,8 +9,8 @@ use crate::facts::tasks::{Attempt, EndedBy, TaskView};
 use crate::schema::EventType;
 use crate::units::MICROS_PER_SECOND;
 
-/// Every rule and every way of counting; the `history` rules that check again while a job runs are
-/// tested in `history`, where other jobs are known.
+/// Every rule and every way of counting. The `history` rules that check again while a job runs are
+/// tested in `history`, because they need other jobs.
 const RULES: [&str; 16] = [
     "events={2,3,5,8}",
     "failures={1,2,3}",
@@ -33,7 +33,7 @@ const RULES: [&str; 16] = [
 /// End of the window, s.
 const END_S: i64 = 100_000;
 
-/// Drawn times are multiples of this, s, so that events, ages and limits often coincide.
+/// Random times are multiples of this, s, so that events, ages and limits often coincide.
 const STEP_S: i64 = 30;
 
 /// Events of a task as (s, type).
@@ -116,8 +116,8 @@ fn every_rule_is_among_them() {
 }
 
 proptest! {
-    /// Two histories that agree up to an instant have the same kills up to it; events after a kill
-    /// never change the kill.
+    /// Two histories that are equal up to an instant have the same kills up to that instant. Events
+    /// after a kill never change the kill.
     #[test]
     fn the_future_moves_no_kill(
         before in prop::collection::vec(prop::collection::vec((0_i64..60, 0_u8..7), 1..8), 1..4),

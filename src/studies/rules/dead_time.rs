@@ -1,13 +1,13 @@
-//! Seconds spent in attempts that ended with anything but FINISH.
+//! Seconds spent in attempts that ended with any event other than FINISH.
 //!
-//! The time of an attempt counts only at its end: before that, its outcome is unknown. The time for
-//! which it was suspended does not count.
+//! The time of an attempt counts only once it has ended, because its outcome is unknown before. The
+//! time for which it was suspended does not count.
 
 use crate::facts::tasks::{Attempt, TaskView};
 use crate::schema::EventType;
 use crate::units::MICROS_PER_SECOND;
 
-/// The end of the attempt with which each sum is reached, for the sums that are.
+/// For each threshold that is reached, the end of the attempt that reaches it.
 pub(super) fn kill_times(task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
     let mut dead_us = 0;
     let is_dead =

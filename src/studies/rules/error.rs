@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::facts::FactError;
 use crate::faults::{Code, Fault};
 
-/// A kill rule whose result would be meaningless.
+/// A kill rule with a meaningless result.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RuleError {
@@ -27,7 +27,7 @@ pub enum RuleError {
         /// The next one.
         after: i64,
     },
-    /// A custom rule under which a more lenient parameter kills earlier, or at all.
+    /// A custom rule that kills earlier with a more lenient parameter, or kills only with that one.
     #[error(
         "kill rule `{rule}` kills task {task} earlier with {after} than with {before}, but a larger \
          threshold is more lenient"
@@ -42,7 +42,7 @@ pub enum RuleError {
         /// The next one.
         after: i64,
     },
-    /// A custom rule whose kill depends on later events.
+    /// A custom rule that uses events after its kill.
     #[error(
         "kill rule `{rule}` kills task {task} at {at_us} µs, but what had happened by then does \
         not imply it"

@@ -3,7 +3,7 @@
 use crate::facts::tasks::TaskView;
 use crate::schema::EventType;
 
-/// The last failure of the first run of each length, for the lengths that are reached.
+/// For each number of consecutive failures that is reached, the failure that reaches it first.
 pub(super) fn kill_times(task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
     let mut row = 0;
     for event in task.events.iter().filter(|event| event.event_type.is_terminal()) {

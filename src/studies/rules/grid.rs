@@ -1,4 +1,4 @@
-//! A rule with several limits.
+//! A rule with the grid of its parameter, further conditions, and spared tasks.
 
 use super::Rule;
 use super::error::RuleError;
@@ -7,10 +7,11 @@ use super::own::{Condemn, OwnRule};
 use super::spare::{Owner, SpareKey};
 use crate::facts::tasks::TaskView;
 
-/// A rule with its grid, further rules that must also have fired, and the tasks it spares.
+/// A rule with its grid, further rules that must also have condemned a task, and the tasks that it
+/// spares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleGrid {
-    /// The rule whose parameter is swept.
+    /// The rule. Its parameter is swept.
     pub rule: Rule,
     /// The parameters, ascending.
     pub grid: Vec<i64>,
@@ -30,8 +31,8 @@ impl RuleGrid {
 
     /// A custom rule over a grid of its parameter; `rule` returns when a task is killed.
     ///
-    /// The grid ascends from strict to lenient. A sweep refuses a grid that does not, a rule that
-    /// kills earlier under a more lenient parameter, and a rule that uses the future.
+    /// The grid must ascend from strict to lenient. A sweep refuses a grid that does not ascend, a
+    /// rule that kills earlier with a more lenient parameter, and a rule that uses the future.
     pub fn own(
         name: impl Into<String>,
         grid: impl IntoIterator<Item = i64>,
@@ -47,11 +48,11 @@ impl RuleGrid {
         Self { grid: grid.into_iter().collect(), ..self }
     }
 
-    /// Refuses a grid that is empty or does not ascend, whose rows would belong to other
+    /// Refuses a grid that is empty or does not ascend. In such a grid, rows would get the wrong
     /// parameters.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The grid is empty or does not ascend.
     pub fn check(&self) -> Result<(), RuleError> {
         let rule = || self.to_string();
         if self.grid.is_empty() {
@@ -66,7 +67,7 @@ impl RuleGrid {
         }
     }
 
-    /// Whether a task is never killed.
+    /// Whether the rule spares a task with this priority and owner.
     pub fn spares(&self, priority: Option<i32>, owner: Owner<'_>) -> bool {
         self.spare.iter().any(|(key, value)| key.is_of(value, priority, owner))
     }
@@ -83,16 +84,16 @@ impl RuleGrid {
         rules.any(|rule| matches!(rule, Rule::History(history) if history.by != By::Submission))
     }
 
-    /// The rule and those that must also have fired, each with its parameter; `None` unless the
-    /// rule has exactly one.
+    /// The rule and its further conditions, each with its parameter. `None` unless the grid has
+    /// exactly one parameter.
     pub fn conditions(&self) -> Option<Vec<(&Rule, i64)>> {
         let &[parameter] = self.grid.as_slice() else { return None };
         let others = self.and.iter().map(|(rule, parameter)| (rule, *parameter));
         Some(std::iter::once((&self.rule, parameter)).chain(others).collect())
     }
 
-    /// Fills `times` with the instants at which the first parameters of the grid kill the task; the
-    /// others never do.
+    /// Fills `times` with the instants at which the first parameters of the grid kill the task. The
+    /// remaining parameters never kill it.
     ///
     /// # Errors
     /// A custom rule breaks a promise of rules.
@@ -132,7 +133,7 @@ mod tests {
     use crate::facts::tasks::{Attempt, EndedBy};
     use crate::schema::EventType;
 
-    /// A task of one event per minute.
+    /// Checks the kills of a task with one event per minute.
     fn check(rule: &str, grid: &[i64], sequence: &str, expected_minutes: &[i64]) {
         let events: Vec<Event> = (0_i64..)
             .zip(sequence.bytes())
@@ -187,12 +188,12 @@ mod tests {
         check("failures", &[1, 2], "013012013014", &[2]);
         check("dead-time", &[60, 120, 180, 181], "013013013014", &[2, 5, 8]);
         check("restarts", &[1, 2, 3, 4], "013013013014", &[4, 7, 10]);
-        // Only its own failures, with other ends between them: 2, 8 and 11 minutes.
+        // Only failures of the task itself, with other ends between them: at 2, 8 and 11 minutes.
         check("k8s:per=task", &[0, 1, 2, 3], "013012013013", &[2, 8, 11]);
         check("k8s:per=task,on=fail+evict", &[0, 1, 2], "013012013014", &[2, 5, 8]);
         check("spark:per=task", &[1, 2, 3], "013012013014", &[2, 8]);
         check("hadoop:per=task+events=7", &[1, 2], "013012013014", &[7, 8]);
-        // Attempts of one minute: an attempt that ends at its limit is left alone.
+        // Attempts of one minute: an attempt that ends exactly at its limit is not killed.
         check("slurm", &[20, 59, 60], "014", &[1, 1]);
         check("slurm:of=requested", &[10, 100], "014", &[]);
         check("events+failures=3", &[2, 10], "013013013014", &[8, 10]);

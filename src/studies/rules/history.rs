@@ -1,18 +1,18 @@
-//! Kills tasks that will probably not finish, judging by the past of their user.
+//! Kills tasks that will probably not finish, according to the past jobs of their user.
 //!
-//! In: the chance that a task's job does not finish, from [`predict`](crate::studies::predict) and
-//! the jobs that had ended by then, and the task's events. Out: the kill. The chance is the one at
-//! the job's submission (`rate`), or the current one from the task's age (`by=age`), or from its
-//! age and events (`by=events`).
+//! In: the events of a task, and the chance that its job does not finish. The chance comes from
+//! [`predict`](crate::studies::predict) and from jobs that had ended by then. Out: the kill. The
+//! chance is that at the submission of the job (`rate`), or the current one from the age of the
+//! task (`by=age`), or the current one from its age and events (`by=events`).
 //!
 //! ```text
 //!  history:p=0.95,after=60    chance 0.97   |-- 60 s --x      from the first SCHEDULE of the task
-//!                             chance 0.90   |-------------- left alone
+//!                             chance 0.90   |-------------- not killed
 //!  ..,by=events                        0.90 |-- 60 s ----fail-0.93---fail-0.96 x
 //! ```
-//! A task that is over by then is left alone until it is submitted or scheduled again. With
-//! `per=job` the whole job ends once `tasks` of its tasks are condemned. Nothing after the kill is
-//! read.
+//! A task that is over by then is not killed until it is submitted or scheduled again. With
+//! `per=job` the whole job ends once `tasks` of its tasks are condemned. The rule reads nothing
+//! after the kill.
 
 use super::retries::SCOPES;
 use super::{Owner, Scope};
@@ -27,7 +27,7 @@ use crate::units::MICROS_PER_SECOND;
 pub struct HistoryRule {
     /// No task is killed earlier than this many seconds after its first SCHEDULE.
     pub after_s: i64,
-    /// What is ended.
+    /// Whether the task or its job is ended.
     pub scope: Scope,
     /// How many tasks of a job must be condemned before it is ended.
     pub tasks: usize,
@@ -60,7 +60,7 @@ impl By {
     }
 }
 
-/// The age from which tasks are killed by default, s.
+/// The default of the smallest age at which tasks are killed, s.
 const AFTER_S: i64 = 60;
 
 /// The largest age in the notation, s: a hundred days.
@@ -73,7 +73,7 @@ impl Default for HistoryRule {
 }
 
 impl HistoryRule {
-    /// Reads the settings besides the chance.
+    /// Reads the settings other than the chance.
     pub(super) fn read(mut self, notation: &mut Notation) -> Result<Self, NotationError> {
         let is_age = |age: &i64| (0..=AFTER_MAX_S).contains(age);
         let expected = "a time in whole seconds from 0 to 8640000";
@@ -88,7 +88,7 @@ impl HistoryRule {
         Ok(self)
     }
 
-    /// Writes the settings besides the chance that differ from the default.
+    /// Writes the settings other than the chance, if they differ from the default.
     pub(super) fn settings(self) -> Vec<(&'static str, String)> {
         let usual = Self::default();
         let mut settings = Vec::new();
@@ -142,14 +142,15 @@ impl HistoryRule {
     }
 }
 
-/// How many thresholds of the grid, in per cent, a chance reaches.
+/// The number of thresholds of the grid, in per cent, that a chance reaches.
 fn reached(chance: f64, grid: &[i64]) -> usize {
     #[expect(clippy::cast_precision_loss, reason = "per cent")]
     let is_reached = |per_cent: &&i64| **per_cent as f64 <= chance * 100.0;
     grid.iter().take_while(is_reached).count()
 }
 
-/// When a task is condemned that should be from a time on, µs.
+/// The kill, µs, of a task that is condemned from `from_us` on. If the task is over by then, it is
+/// killed when it is next submitted or scheduled.
 fn condemned_us(task: &TaskView<'_>, from_us: i64) -> Option<i64> {
     let past = task.events.partition_point(|event| event.time_us <= from_us);
     if !is_over(task, past, from_us) {
@@ -166,8 +167,8 @@ fn is_over(task: &TaskView<'_>, past: usize, at_us: i64) -> bool {
         || task.job_end_us.is_some_and(|end_us| end_us <= at_us)
 }
 
-/// When a task is checked: once it may be killed, at ages after that, and at its events, up to the
-/// end of the tables.
+/// The instants at which a task is checked: when it may be killed for the first time, and then at
+/// certain ages and at its events, up to the end of the tables.
 fn looks_us(task: &TaskView<'_>, first_us: i64, from_us: i64, end_us: i64) -> Vec<i64> {
     let ages = ages_us().filter_map(|age_us| first_us.checked_add(age_us));
     let ages = ages.filter(|&at_us| from_us < at_us).chain([from_us]);
@@ -179,7 +180,7 @@ fn looks_us(task: &TaskView<'_>, first_us: i64, from_us: i64, end_us: i64) -> Ve
     looks
 }
 
-/// Reads a chance in steps of 0.01, as per cent.
+/// Reads a chance in steps of 0.01, and returns it in per cent.
 pub(super) fn read_chance(text: &str) -> Option<i64> {
     let per_cent =
         text.parse::<f64>().ok().filter(|chance| 0.0 < *chance && *chance <= 1.0)? * 100.0;
@@ -190,7 +191,7 @@ pub(super) fn read_chance(text: &str) -> Option<i64> {
     is_whole.then_some(whole)
 }
 
-/// Writes per cent as a chance.
+/// Writes a value in per cent as a chance.
 pub(super) fn write_chance(per_cent: i64) -> String {
     match per_cent {
         100 => "1".to_owned(),
@@ -242,13 +243,13 @@ mod tests {
         assert_eq!(times(rule, 0.94, &long), [70, 70]);
         assert_eq!(times(rule, 0.49, &long), [0_i64; 0]);
         assert_eq!(times("history:p=0.5,after=0", 0.5, &long), [10]);
-        // It is over by then, and comes back at 200 s.
+        // The task is over by then, and is submitted again at 200 s.
         let short = [(0, 0), (10, 1), (30, 3), (200, 0), (220, 1), (230, 4)];
         assert_eq!(times("history:p=0.5", 1.0, &short), [200]);
         assert_eq!(times("history:p=0.5", 1.0, &short[..3]), [0_i64; 0]);
     }
 
-    /// When a task of job 1000 is killed, given other jobs.
+    /// The times at which a task of job 1000 is killed, given other jobs.
     fn looked_at(rule: &str, jobs: &[Job], events: &[(i64, u8)]) -> Vec<i64> {
         let (rule, mut times): (RuleGrid, _) = (rule.parse().unwrap(), Vec::new());
         let hazards = hazards(jobs);
@@ -260,7 +261,7 @@ mod tests {
     }
 
     proptest! {
-        /// Events after the kill never change it.
+        /// Events after a kill never change the kill.
         #[test]
         fn the_future_moves_no_kill(
             before in prop::collection::vec((0_i64..200, 0_u8..7), 1..8),
@@ -280,7 +281,7 @@ mod tests {
             }
         }
 
-        /// Jobs that end after the kill, and later events of the task, never change it.
+        /// Jobs that end after a kill, and later events of the task, never change the kill.
         #[test]
         fn the_future_moves_no_kill_by_events(
             jobs in prop::collection::vec(job(), 0..12),

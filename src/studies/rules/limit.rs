@@ -1,10 +1,10 @@
 //! Time limits of attempts, as in Slurm.
 //!
 //! In: attempts and the requested time. Out: the instant at which the first attempt that runs too
-//! long reaches its limit. An attempt that ends exactly at its limit is left alone. The time for
-//! which an attempt was suspended does not count. Logs do not record when that was, so it counts
-//! as spread evenly from start to end, as in the CPU time of [`Attempt::requested_rate`]: the CPU
-//! time after the limit is that of the run beyond it.
+//! long reaches its limit. An attempt that ends exactly at its limit is not killed. The time for
+//! which an attempt was suspended does not count. Logs do not record when that was. It is therefore
+//! spread evenly from start to end, as in the CPU time of [`Attempt::requested_rate`]. So the CPU
+//! time after the limit is the CPU time of the run beyond the limit.
 //!
 //! ```text
 //!  slurm:limit=60                |--- attempt of 50 s ---|  |---- 60 s ----x--- cut off ---|
@@ -20,7 +20,7 @@ use crate::units::MICROS_PER_SECOND;
 pub enum LimitOf {
     /// Seconds.
     Seconds,
-    /// Per cent of the time that the user requested; without a request nothing is cut off.
+    /// Per cent of the time that the user requested. Attempts without a request have no limit.
     Requested,
 }
 
@@ -28,12 +28,12 @@ const LIMITS: [(&str, LimitOf); 2] =
     [("seconds", LimitOf::Seconds), ("requested", LimitOf::Requested)];
 
 impl LimitOf {
-    /// Reads the settings besides the limit.
+    /// Reads the settings other than the limit.
     pub(super) fn read(self, notation: &mut Notation) -> Result<Self, NotationError> {
         notation.choice("of", "`seconds` or `requested`", self, &LIMITS)
     }
 
-    /// Writes the settings besides the limit that differ from the default.
+    /// Writes the settings other than the limit, if they differ from the default.
     pub(super) fn settings(self) -> Vec<(&'static str, String)> {
         match self {
             Self::Seconds => Vec::new(),
@@ -52,7 +52,8 @@ impl LimitOf {
         }
     }
 
-    /// The instant at which each limit cuts a task off, for the limits that do.
+    /// For each limit that an attempt of the task exceeds, the instant at which the first such
+    /// attempt is cut off.
     pub(super) fn kill_times(self, task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
         times.extend(grid.iter().map_while(|&limit| {
             task.attempts.iter().find_map(|attempt| {
@@ -64,7 +65,8 @@ impl LimitOf {
     }
 }
 
-/// How long after its start an attempt has run for `limit_us`, which is less than it ran in all.
+/// The time from the start of an attempt until it has run for `limit_us`, µs. The limit must be
+/// less than the total time that it ran.
 fn at_us(attempt: &Attempt, limit_us: i64) -> i64 {
     let Some(ran_us) = attempt.ran_us else { return limit_us };
     let at_us = i128::from(limit_us) * i128::from(attempt.length_us()) / i128::from(ran_us.max(1));

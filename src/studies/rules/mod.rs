@@ -1,9 +1,9 @@
 //! Rules that condemn a task, each swept over a grid of one parameter.
 //!
-//! In: one task's history. Out: for each parameter of the grid the instant at which the rule would
-//! have killed the task. A rule reads nothing after that instant, so its savings were really
-//! possible. Grids ascend from strict to lenient: if a parameter condemns a task, so do all smaller
-//! ones, and no later.
+//! In: the history of one task. Out: for each parameter of the grid the instant at which the rule
+//! would have killed the task. A rule reads nothing after that instant, so its savings were really
+//! possible. Grids ascend from strict to lenient. If a parameter condemns a task, all smaller
+//! parameters condemn it too, at the same time or earlier.
 
 mod about;
 #[cfg(test)]
@@ -52,14 +52,14 @@ pub enum Rule {
     Retries(Retries),
     /// An attempt longer than a limit.
     Limit(LimitOf),
-    /// A job that will not finish, judging by its user's past.
+    /// A job that will probably not finish, according to the past jobs of its user.
     History(HistoryRule),
     /// A custom rule.
     Own(OwnRule),
 }
 
 impl Rule {
-    /// Rules compared by default.
+    /// The rules that are compared by default.
     pub const USUAL: [Self; 4] = [Self::Events, Self::Failures, Self::DeadTime, Self::Restarts];
 
     /// The names of the rules that come with the program.
@@ -131,7 +131,7 @@ impl Rule {
         }
     }
 
-    /// Reads the settings besides the swept parameter.
+    /// Reads the settings other than the swept parameter.
     fn read_settings(self, notation: &mut Notation) -> Result<Self, NotationError> {
         Ok(match self {
             Self::Retries(retries) => Self::Retries(retries.read(notation)?),
@@ -141,7 +141,7 @@ impl Rule {
         })
     }
 
-    /// The settings besides the swept parameter; `None` for a rule without settings.
+    /// The settings other than the swept parameter; `None` for a rule without settings.
     fn settings(&self) -> Option<Vec<(&'static str, String)>> {
         match self {
             Self::Retries(retries) => Some(retries.settings()),
@@ -189,7 +189,7 @@ impl Rule {
         }
     }
 
-    /// The grid that is swept when none is given.
+    /// The grid that is swept if no grid is given.
     pub fn default_grid(&self) -> Vec<i64> {
         match self {
             Self::Events => (1..=40).map(|step| step * 10).collect(),

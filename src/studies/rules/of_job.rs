@@ -1,8 +1,8 @@
 //! Rules that end a whole job.
 //!
-//! In: the tasks of a bucket, one after another. Out: by job, the instants at which a rule ends it,
-//! for each parameter that does. A job ends when its tasks together have failed too often, or when
-//! one of them is given up.
+//! In: the tasks of a bucket, one after another. Out: by job, the instant at which a rule ends it,
+//! for each parameter that ends it. A job ends when its tasks together have failed too often, or
+//! when one of them is given up.
 //!
 //! ```text
 //!  k8s:backoff_limit=2    t1  |--x  |--x      pooled: the third failure of the job
@@ -18,11 +18,12 @@ use crate::facts::tasks::TaskView;
 /// When a rule ends the jobs of a bucket.
 #[derive(Debug, Default)]
 pub struct JobEnds {
-    /// By job: failures of all tasks, if they are pooled; otherwise for each parameter the first
-    /// instant at which one of its tasks is given up.
+    /// By job: the failures of all tasks, if failures are pooled. Otherwise, for each parameter,
+    /// the first instant at which a task of the job is given up.
     by_job: FxHashMap<i64, Vec<i64>>,
     times: Vec<i64>,
-    /// By job and parameter, when its first tasks are condemned; as many as end the job.
+    /// By job and parameter, the times at which its first tasks are condemned. Only as many are
+    /// kept as are needed to end the job.
     condemned: FxHashMap<i64, Vec<Vec<i64>>>,
 }
 
@@ -45,7 +46,7 @@ impl Rule {
 }
 
 impl JobEnds {
-    /// Adds a task that is not spared.
+    /// Adds a task, which must not be a spared one.
     pub fn add(&mut self, rule: &RuleGrid, task: &TaskView<'_>, owner: Owner<'_>) {
         if let Rule::History(history) = rule.rule {
             self.times.clear();
@@ -82,7 +83,7 @@ impl JobEnds {
         }
     }
 
-    /// Turns pooled failures into ends, once all tasks are added.
+    /// Turns pooled failures and condemned tasks into ends of jobs, once all tasks are added.
     pub fn close(&mut self, rule: &RuleGrid) {
         if let Rule::History(history) = rule.rule {
             #[expect(clippy::iter_over_hash_type, reason = "each job by itself")]
@@ -119,7 +120,7 @@ mod tests {
     use crate::facts::events::Event;
     use crate::schema::EventType;
 
-    /// Tasks of one job, by the minutes and types of their events.
+    /// The ends of a job, from the minutes and types of the events of its tasks.
     fn ends(rule: &str, tasks: &[Vec<(i64, u8)>]) -> Vec<i64> {
         let rule: RuleGrid = rule.parse().unwrap();
         let owner = Owner { chance: Some(0.9), ..Owner::default() };
@@ -159,7 +160,7 @@ mod tests {
         let tasks = [vec![(2, 3), (4, 2), (6, 3)], vec![(3, 3), (5, 6), (7, 3)]];
         let check =
             |rule: &str, expected: &[i64]| assert_eq!(ends(rule, &tasks), expected, "{rule}");
-        // Kubernetes: more failed pods in all than the limit.
+        // Kubernetes: more failed pods in the job than the limit.
         check("k8s:backoff_limit={0,1,2,3,4}", &[2, 3, 6, 7]);
         check("k8s:backoff_limit={0,1,2,3,4,5,6},on=fail+evict", &[2, 3, 4, 5, 6, 7]);
         // Spark and Hadoop: the first task with as many failures as the limit.
@@ -174,7 +175,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compared with counting failures instant by instant.
+        /// Compared with a count of failures, instant by instant.
         #[test]
         fn a_job_ends_when_a_clock_would_see_it_end(
             tasks in prop::collection::vec(prop::collection::vec((0_i64..12, 2_u8..7), 0..6), 1..5),

@@ -1,8 +1,8 @@
-//! Custom kill rules, held to what every rule promises.
+//! Custom kill rules, with checks of what every rule promises.
 //!
-//! In: a function from a task and a parameter to the instant of the kill. Out: the same, checked
-//! task by task: a larger parameter kills no earlier, and the instant depends only on earlier
-//! events, so the savings in a sweep were really possible.
+//! In: a function from a task and a parameter to the instant of the kill. Out: the same instants,
+//! checked for each task. A larger parameter must not kill earlier, and the instant may depend only
+//! on events up to it, so the savings in a sweep were really possible.
 
 use std::fmt;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl OwnRule {
         self.grid.to_vec()
     }
 
-    /// The instant of the kill for each parameter that kills, from the first on.
+    /// The instant of the kill for each parameter that kills, starting with the first parameter.
     pub(super) fn kill_times(
         &self,
         task: &TaskView<'_>,
@@ -183,7 +183,7 @@ mod tests {
         let late = |_: &TaskView<'_>, count: i64| (count == 2).then_some(HOUR);
         let refused = check(&RuleGrid::own("late", [1, 2], late)).unwrap_err();
         assert!(matches!(refused, RuleError::NotLenient { .. }), "{refused}");
-        // Kills a task at its start if its last event is EVICT.
+        // A rule that uses the future: it kills a task at its start if its last event is EVICT.
         let ahead = |task: &TaskView<'_>, _: i64| {
             let is_evicted = task.events.last()?.event_type == EventType::Evict;
             is_evicted.then(|| task.events[0].time_us)

@@ -6,7 +6,7 @@ use crate::units::MICROS_PER_SECOND;
 /// Restarts are counted within this time, µs.
 pub const HOUR_US: i64 = 3600 * MICROS_PER_SECOND;
 
-/// The restart with which each count within an hour is reached, for the counts that are.
+/// For each number of restarts within an hour that is reached, the restart that reaches it.
 pub(super) fn kill_times(task: &TaskView<'_>, grid: &[i64], times: &mut Vec<i64>) {
     let restarts = task.attempts.get(1..).unwrap_or_default();
     let mut oldest = 0;

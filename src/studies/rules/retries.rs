@@ -1,33 +1,33 @@
 //! Retry limits with their names and meanings in Kubernetes, Spark and Hadoop.
 //!
-//! In: the ends of a task's attempts. Out: the instants of the failures that count, which determine
-//! when a task or its job is given up.
+//! In: the ends of the attempts of a task. Out: the instants of the failures that count. They
+//! determine when a task or its job is given up.
 //!
 //! ```text
 //!  k8s:backoff_limit=2     x    x    x          the third failure in the job is more than 2: over
 //!  spark:max_failures=2    x    x               the second failure of one task: its job is over
 //! ```
 //! - Kubernetes, as coded in its job controller (`pkg/controller/job`, 2025): a Job fails when more
-//!   than `backoffLimit` of its pods have failed, in all; with `per=task` (`backoffLimitPerIndex`)
-//!   a single index fails when its own failures exceed the limit. A new pod starts after a wait of
-//!   10 s, which doubles with each further failure since the last success, to at most 10 min: the
-//!   documentation says 6 min, the code has 10 (`MaxJobPodFailureBackOff`). Evicted pods count as
-//!   failed, unless a `podFailurePolicy` excludes disruptions: `on=fail+evict`, which counts EVICT
-//!   and LOST.
+//!   than `backoffLimit` of its pods have failed in total. With `per=task`
+//!   (`backoffLimitPerIndex`) a single index fails when its failures exceed the limit. A new pod
+//!   starts after a wait of 10 s, which doubles with each further failure since the last success,
+//!   up to 10 min. The documentation says 6 min, the code has 10 (`MaxJobPodFailureBackOff`).
+//!   Evicted pods count as failed, unless a `podFailurePolicy` excludes disruptions. To count them
+//!   here (EVICT and LOST), use `on=fail+evict`.
 //! - Spark (`spark.task.maxFailures`): the job is aborted at failure number `max_failures` of any
-//!   task; lost executors do not count by default.
-//! - Hadoop (`mapreduce.map.maxattempts`): as in Spark; killed attempts do not count. With
+//!   task. Lost executors do not count by default.
+//! - Hadoop (`mapreduce.map.maxattempts`): as in Spark. Killed attempts do not count. With
 //!   `per=task` only the task is given up (`mapreduce.map.failures.maxpercent=100`).
 //!
-//! A sweep applies the limit to recorded failures, which had no such delays; when a job is over,
-//! all of its tasks end.
+//! A sweep applies the limit to recorded failures, which happened without these delays. When a job
+//! is over, all of its tasks end.
 
 use crate::facts::tasks::TaskView;
 use crate::notation::{Notation, NotationError};
 use crate::schema::EventType;
 use crate::units::MICROS_PER_SECOND;
 
-/// The system whose retries are modelled.
+/// The system with the modelled retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
     /// Jobs of Kubernetes.
@@ -121,7 +121,7 @@ impl Retries {
         }
     }
 
-    /// Reads the settings besides the limit.
+    /// Reads the settings other than the limit.
     pub(super) fn read(mut self, notation: &mut Notation) -> Result<Self, NotationError> {
         self.counted = notation.choice("on", "`fail` or `fail+evict`", self.counted, &COUNTED)?;
         self.scope = notation.choice("per", "`job` or `task`", self.scope, &SCOPES)?;
@@ -134,7 +134,7 @@ impl Retries {
         Ok(self)
     }
 
-    /// Writes the settings besides the limit that differ from the default.
+    /// Writes the settings other than the limit, if they differ from the default.
     pub(super) fn settings(self) -> Vec<(&'static str, String)> {
         let usual = Self::of(self.system);
         let word = |on: Counted| COUNTED.iter().find(|(_, counted)| *counted == on);
@@ -191,8 +191,8 @@ impl Retries {
         counted.map(|event| event.time_us)
     }
 
-    /// The instant at which a task (or another owner of these ascending failures) is given up, for
-    /// each limit at which it is.
+    /// For each limit that the failures exceed, the instant at which the task or job is given up.
+    /// Failures must ascend.
     pub(super) fn kill_times(self, failures: &[i64], grid: &[i64], times: &mut Vec<i64>) {
         let fatal = |limit: i64| usize::try_from(self.fatal(limit) - 1).ok();
         times.extend(grid.iter().map_while(|&limit| failures.get(fatal(limit)?)).copied());

@@ -4,14 +4,14 @@
 //!
 //! ```text
 //!  events=20                 a rule and its parameter
-//!  events={10,20,50}         several parameters, each tried; `events` alone has its usual grid
+//!  events={10,20,50}         several parameters; `events` alone has its default grid
 //!  failures={1..6,10}        1 to 6 and 10
-//!  events=20+failures=3      both must have fired
-//!  events=20~priority=9      tasks that it spares; ~class=3 and ~user=NAME likewise
+//!  events=20+failures=3      both rules must have condemned the task
+//!  events=20~priority=9      tasks that it spares; also ~class=3 and ~user=NAME
 //!  k8s:backoff_limit=6,on=fail+evict,per=task    a rule with settings
 //! ```
-//! In a user's name `%2B` stands for `+`, `%2C` for `,`, `%7E` for `~`, `%20` for a blank, `%7B`
-//! and `%7D` for braces, and `%25` for `%`. Parsed text prints back in the same notation.
+//! In the name of a user, `%2B` means `+`, `%2C` means `,`, `%7E` means `~`, `%20` means a blank,
+//! `%7B` and `%7D` mean braces, and `%25` means `%`. Parsed text prints back in the same notation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,10 +19,11 @@ use std::str::FromStr;
 use super::{Rule, RuleGrid, SpareKey};
 use crate::notation::{Notation, NotationError, range, split_outside_braces};
 
-/// What errors call the thing that is parsed.
+/// The noun for the parsed thing in errors.
 const KIND: &str = "kill rule";
 
-/// Characters with a meaning in a rule or a list of rules or policies, and their escapes in a name.
+/// Characters with a meaning in a rule, or in a list of rules or policies. Each has an escape for
+/// use in names.
 const ESCAPES: [(char, &str); 7] = [
     ('%', "%25"),
     ('+', "%2B"),
@@ -111,7 +112,7 @@ fn write_condition(f: &mut fmt::Formatter<'_>, rule: &Rule, given: &[i64]) -> fm
     Ok(())
 }
 
-/// The parts joined by `+`, except the one in `on=fail+evict`.
+/// The parts that are joined by `+`. The `+` in `on=fail+evict` does not separate parts.
 fn joined(text: &str) -> impl Iterator<Item = String> {
     text.replace("=fail+evict", "=fail\0evict")
         .split('+')
@@ -120,7 +121,7 @@ fn joined(text: &str) -> impl Iterator<Item = String> {
         .into_iter()
 }
 
-/// Parses a spared value: `priority=9`.
+/// Parses a spared value, such as `priority=9`.
 fn spared(text: &str) -> Result<(SpareKey, String), NotationError> {
     let wrong = |key: &'static str, value: &str, expected: &'static str| NotationError::BadValue {
         kind: KIND,
@@ -191,8 +192,8 @@ impl fmt::Display for RuleGrid {
     }
 }
 
-/// Rules separated by commas. A piece whose first word is the name of a rule starts one; any other
-/// `key=value` is a parameter of the rule before.
+/// Rules separated by commas. A piece that begins with the name of a rule starts a new rule. After
+/// a rule with `:`, any other `key=value` is a setting of that rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleList(pub Vec<RuleGrid>);
 
@@ -330,7 +331,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any name of a user survives.
+        /// Any name of a user is the same after printing and parsing.
         #[test]
         fn names_survive(name in "\\PC{1,8}") {
             prop_assume!(name.trim() == name);

@@ -20,10 +20,10 @@ use crate::studies::mandai::Basis;
 /// The answers on the loaded tables.
 pub struct Course {
     pub(super) answers: Answers,
-    /// By question: how much of its tables is loaded.
+    /// By question, the part of its tables that is loaded.
     scopes: [Basis; COUNT],
     windows: Windows,
-    /// What it was made from.
+    /// The origin of the answers.
     pub origin: Origin,
 }
 
@@ -51,7 +51,7 @@ impl Course {
     fn questions(&self) -> impl Iterator<Item = (u64, &'static Question, &[Row], &Basis)> {
         let all = QUESTIONS.iter().zip(&self.answers.questions).zip(&self.scopes);
         (1..).zip(all).map(|(number, ((question, rows), scope))| {
-            // Without one of its tables a question has no answer, even if another table gives some
+            // A question has no answer without one of its tables, even if another table gives some
             // of its numbers.
             let rows = if matches!(scope, Basis::Missing(_)) { &[] } else { rows.as_slice() };
             (number, question, rows, scope)
@@ -67,7 +67,8 @@ impl Course {
         missing.collect()
     }
 
-    /// A row per number: those of the answers, or those of other readings if `is_answer` is false.
+    /// A row per number. With `is_answer`, the numbers are the answers; otherwise, they are those
+    /// of other readings.
     fn frame(&self, is_answer: bool) -> RecordBatch {
         let rows: Vec<(u64, &Question, &Row, &Basis)> = self
             .questions()
@@ -159,7 +160,7 @@ impl Course {
     }
 }
 
-/// A number of a public report, next to ours for the same reading if one is known.
+/// A number of a public report, next to our number for the same reading if this reading is known.
 fn beside(said: &Said, rows: &[Row]) -> Value {
     let (measure, key) = said.reading;
     let row =

@@ -1,4 +1,4 @@
-//! A chart for each question: the answer, and those under other definitions.
+//! A chart for each question, with the answer and the numbers under other definitions.
 
 use super::words::Question;
 use crate::charts::{
@@ -35,7 +35,7 @@ pub(super) fn of(
     })
 }
 
-/// A bar for each number; the answer has its own colour.
+/// A bar for each number; the answer has a different colour.
 fn bars(number: u64, question: &Question, rows: &[Row], title: String, caption: &str) -> Chart {
     let (value_axis, scale) = axis(number);
     let bar = |row: &Row| {
@@ -47,7 +47,7 @@ fn bars(number: u64, question: &Question, rows: &[Row], title: String, caption: 
             format!("{}, {group}", row.measure)
         };
         let tone = if question.is_answer(&row.measure) { Tone::Blue } else { Tone::Grey };
-        // A bar shows the size only; the note has the sign.
+        // A bar shows only the size; the note has the sign.
         Some(Bar { label, value: value.abs(), note: six_digits(value), tone, part: None })
     };
     Chart::Bars(BarChart {

@@ -13,7 +13,7 @@ pub(super) fn group(question: &Question, row: &Row) -> String {
     }
 }
 
-/// The tables and parts that a question was answered on, in words.
+/// The tables and parts from which a question was answered, in words.
 pub(super) fn scope(question: &Question, basis: &Basis) -> String {
     let names: Vec<&str> = question.tables.iter().map(|table| table.name()).collect();
     match basis {

@@ -7,17 +7,17 @@ use crate::schema::Table;
 pub(super) struct Question {
     /// The question, in the words of the courses.
     pub asked: &'static str,
-    /// Exactly what is answered.
+    /// The exact definition of the answer.
     pub definition: &'static str,
-    /// The query that defines it.
+    /// The query that defines the answer.
     pub query: &'static str,
     /// Tables without which there is no answer.
     pub tables: &'static [Table],
-    /// What its groups are.
+    /// The groups of the question.
     pub group: &'static str,
-    /// The measures that are the answer; all others are other readings.
+    /// The measures that are the answer; all other measures are other readings.
     pub answers: &'static [&'static str],
-    /// Why published answers differ.
+    /// The reason why published answers differ.
     pub differ: &'static str,
     /// The numbers of public reports.
     pub said: &'static [Said],
@@ -29,17 +29,17 @@ pub(super) struct Said {
     pub value: f64,
     /// The unit of its last printed digit.
     pub digit: f64,
-    /// Whether it is a count: the numerator of the reading.
+    /// Whether it is a count, to compare with the numerator of the reading.
     pub is_count: bool,
-    /// Measure and group of the reading that it is compared with; an empty measure if none is
+    /// Measure and group of the reading to compare with; an empty measure if no such reading is
     /// known.
     pub reading: (&'static str, f64),
-    /// What it counts and which report gives it.
+    /// What the number counts, and which report has it.
     pub about: &'static str,
 }
 
 impl Question {
-    /// Whether a measure is the answer, and not another reading.
+    /// Whether a measure is the answer, not another reading.
     pub(super) fn is_answer(&self, measure: &str) -> bool {
         self.answers.contains(&measure)
     }
@@ -53,7 +53,7 @@ const fn share(value: f64, digit: f64, reading: (&'static str, f64), about: &'st
     Said { value, digit, is_count: false, reading, about }
 }
 
-/// The reading of a number for which none of ours is known to be the same.
+/// The reading of a number if none of our readings is known to be the same.
 const NONE: (&str, f64) = ("", -1.0);
 
 /// The ten questions.

@@ -20,7 +20,7 @@ pub(super) fn cpu(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()
     let tables = [Table::JobEvents, Table::TaskEvents, Table::TaskUsage, Table::MachineEvents];
     let basis = basis(lake, &tables);
     let has_usage = !matches!(basis, Basis::Missing(_));
-    // Without usage, the curves are drawn for slots and not compared with the paper.
+    // Without usage, the curves are drawn for slots, and are not compared with the paper.
     let cpu = if has_usage { CpuDefinition::Published } else { CpuDefinition::Slots };
     let rules = vec![RuleGrid::new(Rule::Events, Rule::Events.default_grid())];
     let asked = Asked { meter: Meter::Cpu(cpu), rules, ..Asked::default() };
@@ -63,7 +63,7 @@ fn cpu_shares(basis: &Basis, book: Option<&Ledger>, found: &mut Found) {
     found.claims.push(place.number("CPU time of failed and killed jobs, %", (44.0, 1.0), both));
 }
 
-/// Memory per outcome, which section 3.1 announces: measured if the lake has usage, otherwise
+/// Memory per outcome, which section 3.1 announces. It is measured if the lake has usage, otherwise
 /// requested.
 fn memory(lake: &Lake, windows: Windows, found: &mut Found) -> Result<()> {
     let memory = MemoryDefinition::usual(lake);

@@ -66,7 +66,7 @@ pub(super) fn events(lake: &Lake, windows: Windows, found: &mut Found) -> Result
     Ok(())
 }
 
-/// Tasks with over three events, %.
+/// Tasks with more than three events, %.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn above_3(values: &Counted) -> Option<f64> {
     let count = values.count(|_| true);

@@ -1,7 +1,7 @@
 //! The figures of the paper of 2017, drawn from the loaded parts.
 //!
-//! In: our curves. Out: one chart per figure, with the printed values of the paper as marks. The
-//! figures of the paper cannot be read off, so a mark is a number from its text.
+//! In: our curves. Out: one chart per figure, with the printed values of the paper as marks. Values
+//! cannot be read from the figures of the paper, so the marks are numbers from its text.
 
 use super::DAY_S;
 use crate::answers::describe::Described;
@@ -25,8 +25,8 @@ const DURATIONS: Mark =
 /// Section 3.1: 75 % of the jobs have one task, the largest has 90,050.
 const SIZES: Mark = Mark { curve: "all", points: &[(1.0, 0.75), (90_050.0, 1.0)] };
 
-/// Section 4.1: over 20 % of the failed or killed tasks have over 3 events; section 4.2: the longest
-/// sequence of a finished one.
+/// Section 4.1: more than 20 % of the failed or killed tasks have more than 3 events. Section 4.2:
+/// the longest sequence of a finished task.
 const EVENTS: [Mark; 2] = [
     Mark { curve: "failed or killed", points: &[(3.0, 0.8)] },
     Mark { curve: "finished", points: &[(280.0, 1.0)] },
@@ -41,7 +41,7 @@ const SAVED: [Mark; 2] = [
 /// Section 4.2: finished jobs harmed at T.
 const HARMED: Mark = Mark { curve: "", points: &[(10.0, 246.0), (280.0, 0.0), (300.0, 0.0)] };
 
-/// Figures 3.1.1 (all jobs) and 3.2.1 (by outcome, without those that run).
+/// Figures 3.1.1 (all jobs) and 3.2.1 (by outcome, without running jobs).
 pub(crate) fn durations(described: &Described) -> Vec<(String, Chart)> {
     pair(described, ["figure-3.1.1", "figure-3.2.1"], DURATIONS)
 }
@@ -51,7 +51,7 @@ pub(crate) fn sizes(described: &Described) -> Vec<(String, Chart)> {
     pair(described, ["figure-3.1.2", "figure-3.2.2"], SIZES)
 }
 
-/// A figure of all jobs, and one of the three outcomes for which the paper prints no value.
+/// A figure of all jobs, and one of the three outcomes. The paper prints no values for the second.
 fn pair(described: &Described, names: [&str; 2], mark: Mark) -> Vec<(String, Chart)> {
     let none = "The paper prints no value of this figure.";
     let marked = marked(only(&described.chart, names[0], &["all"]), &[mark]);
@@ -65,7 +65,7 @@ pub(crate) fn events(described: &Described, name: &str) -> (String, Chart) {
     (name.to_owned(), marked(chart, &EVENTS))
 }
 
-/// Figures 4.2.1 and 4.2.2: what a rule saves and harms.
+/// Figures 4.2.1 and 4.2.2: the savings and the harm of a rule.
 pub(crate) fn of_sweep([saved, harmed]: [LineChart; 2]) -> [(String, Chart); 2] {
     let saved = only(&Chart::Lines(saved), "figure-4.2.1", &["failed", "killed"]);
     let harmed = only(&Chart::Lines(harmed), "figure-4.2.2", &[""]);
@@ -75,7 +75,7 @@ pub(crate) fn of_sweep([saved, harmed]: [LineChart; 2]) -> [(String, Chart); 2] 
     ]
 }
 
-/// The bars of table 3.1.2 with the paper's share after ours.
+/// The bars of table 3.1.2, with the share in the paper next to ours.
 pub(crate) fn with_published_shares(chart: Chart) -> Chart {
     let Chart::Bars(mut bars) = chart else { return chart };
     for bar in &mut bars.bars {
@@ -87,7 +87,7 @@ pub(crate) fn with_published_shares(chart: Chart) -> Chart {
     Chart::Bars(bars)
 }
 
-/// Only the curves with these names, under the name of the figure.
+/// The chart under the name of the figure, with only the curves of these names.
 fn only(chart: &Chart, figure: &str, names: &[&str]) -> Chart {
     let Chart::Lines(chart) = chart else { return chart.clone() };
     let is_kept = |line: &&Line| names.contains(&line.name.as_str());

@@ -1,4 +1,4 @@
-//! What the studies found in the lake.
+//! The results of the studies on the lake.
 
 use crate::answers::describe::{Described, Question, describe};
 use crate::charts::Chart;
@@ -19,7 +19,7 @@ pub(super) struct Found {
     pub(super) notes: Vec<String>,
 }
 
-/// Whether numbers from these tables are those of the whole trace, of a part, or missing.
+/// Whether numbers from these tables are for the whole trace, for a part of it, or missing.
 pub(in crate::answers::reproduce) fn basis(lake: &Lake, tables: &[Table]) -> Basis {
     if let Some(missing) = tables.iter().find(|table| !lake.has(**table)) {
         return Basis::Missing(format!("table {missing}"));

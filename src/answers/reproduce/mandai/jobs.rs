@@ -82,7 +82,8 @@ pub(super) fn outcomes(basis: &Basis, counted: Option<&Classification>, found: &
     for (outcome, count, share) in paper {
         let ours = count_of(outcome);
         found.claims.push(place.number(&format!("{outcome} jobs"), (count, 1.0), ours));
-        // The paper's base is the 672,032 jobs that are not `other`; no other base gives its digits.
+        // In the paper, percentages are of the 672,032 jobs that are not `other`; no other base
+        // gives its digits.
         let of_named = ours.zip(named).map(|(ours, named)| ours / named * 100.0);
         let claim = format!("{outcome} jobs, % of the 672,032 that are not `other`");
         found.claims.push(place.number(&claim, (share, 0.001), of_named));

@@ -2,7 +2,7 @@
 //!
 //! In: a lake of the trace of 2011 with any parts. Out: one claim for each number and sentence of
 //! the paper, and its figures with the paper's readable values as marks. Numbers from incomplete
-//! tables are shown next to the paper's, and never called reproduced.
+//! tables are shown next to those of the paper, but are never called reproduced.
 
 mod cpu;
 mod events;
@@ -28,7 +28,7 @@ use sizes::sizes;
 
 pub(super) use found::basis;
 
-/// The paper, as its claims name it.
+/// The name of the paper in its claims.
 pub const PAPER: &str = "Mandai, Kawahara and Kasahara (2017)";
 
 /// Seconds of a day.

@@ -1,4 +1,4 @@
-//! What was found, and its claims.
+//! The results of the reproduction, and its claims.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ use crate::results::store::Origin;
 pub struct Place<'a> {
     /// The lake.
     pub lake: &'a Path,
-    /// The end of the window, µs, if it was chosen.
+    /// The end of the window, µs, if the user chose one.
     pub window_end: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! What a reader should see in figures 3 and 4: sentences, and whether each holds.
+//! Observations that a reader should make in figures 3 and 4: sentences, and whether each is true.
 
 use arrow::record_batch::RecordBatch;
 
@@ -8,18 +8,18 @@ use crate::fairness::history::known_name;
 use crate::fairness::week::{ALIKE, Early, Late, Pair, STAIR_MOST, STEEP, Seen};
 use crate::results::frame::Frame;
 
-/// A sentence about a figure, and whether it holds.
+/// A sentence about a figure, and whether it is true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
     /// The figure.
     pub figure: &'static str,
-    /// What the reader looks for.
+    /// The observation that the reader looks for.
     pub sees: &'static str,
-    /// The user that it is about, if it is about one.
+    /// The user in the sentence, if it is about one.
     pub user: Option<String>,
     /// The sentence.
     pub text: String,
-    /// Whether it holds.
+    /// Whether the sentence is true.
     pub holds: bool,
 }
 

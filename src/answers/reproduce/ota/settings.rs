@@ -37,9 +37,9 @@ impl Default for Settings {
 /// The users that are drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Users {
-    /// This many of the heaviest.
+    /// This many of the heaviest users.
     Heaviest(usize),
-    /// These.
+    /// The users with these names.
     Named(Vec<String>),
 }
 

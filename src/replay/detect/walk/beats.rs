@@ -57,7 +57,7 @@ pub fn walk(
             let rests = watches.iter().map(|watch| watch.rest.until_us);
             let until_us = rests.min().unwrap_or(i64::MAX).min(state.horizon_us(now_us));
             if now_us < until_us {
-                // Heartbeats after now and before that time.
+                // Heartbeats after `now_us` and before `until_us`.
                 let passed = (until_us - 1) / plan.heartbeat_us - now_us / plan.heartbeat_us;
                 let count = u64::try_from(passed).unwrap_or(0);
                 task_heartbeats += state.running.len() as u64 * count;
@@ -68,7 +68,7 @@ pub fn walk(
     Walked { flags: watches.into_iter().map(|watch| watch.flags).collect(), task_heartbeats }
 }
 
-/// Calls the detectors that are not quiet, and asks them until when no flag can be added.
+/// Calls the detectors that are not quiet, and asks each how long it adds no flag.
 fn judge_all(
     state: &mut State<'_>,
     book: &mut ProgressBook,

@@ -20,7 +20,7 @@ pub struct WalkPlan {
     pub beats: Beats,
 }
 
-/// The heartbeats at which detectors are called. The flags are the same.
+/// The heartbeats at which detectors are called. The choice does not change the flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Beats {
     /// Those at which a detector may flag another attempt.
@@ -31,20 +31,21 @@ pub enum Beats {
 }
 
 impl WalkPlan {
-    /// Whether detectors may be quiet: not if each report has new random noise.
+    /// Whether detectors may be quiet. They may not if each report has new random noise.
     pub(super) fn lets_be_quiet(&self) -> bool {
         self.beats == Beats::Needed && self.noise == 0.0
     }
 
-    /// The most heartbeats of a run: more if most are skipped, as with progress models that use no
-    /// other task.
+    /// The most heartbeats of a run. More are allowed if most are skipped, which is the case with
+    /// progress models that use no other task.
     pub(in crate::replay::detect) fn heartbeats_max(&self) -> u64 {
         let is_mostly_quiet = self.lets_be_quiet() && self.progress != ProgressModel::Siblings;
         if is_mostly_quiet { 4_000_000_000 } else { 1_000_000_000 }
     }
 }
 
-/// The heartbeats of a group while an attempt runs: the cost of a walk without skipping.
+/// The number of heartbeats at which an attempt of the group runs: the cost of a walk that skips
+/// none.
 pub fn heartbeats(group: &Group, heartbeat_us: i64) -> u64 {
     let (mut beats, mut seen_us) = (0_u64, i64::MIN);
     for attempt in &group.attempts {

@@ -51,7 +51,7 @@ impl Fraction {
     }
 }
 
-/// A running attempt: task, start, its total and whether it reaches it, s.
+/// A running attempt: its task, start and total, and whether it reaches the total; times in s.
 #[derive(Clone, Copy)]
 struct Alive {
     task: usize,
@@ -173,7 +173,7 @@ fn uneven_draws() -> impl Strategy<Value = Vec<Draw>> {
     prop::collection::vec((0_i64..200, 0_i64..90, length_s, 0_u8..12), 2..25)
 }
 
-/// Every detector with its test variants, and along its curve.
+/// Every detector with its test variants and with the values of its curve.
 fn detectors() -> Vec<DetectorPlan> {
     let mut texts = tried();
     for kind in KINDS {
@@ -212,7 +212,7 @@ const REPORTS: [(ProgressModel, Work); 4] = [
     (ProgressModel::Siblings, Work::Measured),
 ];
 
-/// Usage windows of five minutes while a task may run, with changing rates.
+/// Adds usage windows of five minutes, with changing rates, while a task may run.
 fn measured(mut stories: Vec<Story>) -> Vec<Story> {
     for (story, number) in stories.iter_mut().zip(0..) {
         let first_us = story.events.first().map_or(0, |event| event.0);

@@ -17,7 +17,7 @@ pub struct Flagged {
     pub time_us: i64,
     /// Its progress at that time.
     pub progress: f64,
-    /// The action that the detector asked for.
+    /// The action that the detector requested.
     pub action: Action,
 }
 
@@ -31,12 +31,13 @@ pub(super) struct Watch {
     pub(super) rest: Rest,
 }
 
-/// Until when a detector is quiet. It is not asked for that at every heartbeat, because most groups
-/// have no quiet time.
+/// The time until which a detector is quiet. The detector is not asked at every heartbeat, because
+/// most groups have no quiet time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rest {
     pub(super) until_us: i64,
-    /// Heartbeats since the group changed or the last rest, and the number at which it is asked.
+    /// Heartbeats since the group changed or the last rest ended, and the number at which the
+    /// detector is asked again.
     pub(super) beats: u32,
     pub(super) ask_at: u32,
 }
@@ -67,7 +68,7 @@ pub(super) struct State<'a> {
     pub(super) waiting: u32,
     pub(super) over: u32,
     pub(super) most_running: u32,
-    /// When the first attempt without an end leaves the window, µs.
+    /// When the window ends for the first attempt without a recorded end, µs.
     first_open_end_us: i64,
     /// Whether a detector has marked its copies in `running`.
     is_marked: bool,
@@ -91,7 +92,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Until when no attempt of the group begins or ends, µs.
+    /// The time until which no attempt of the group begins or ends, µs.
     pub(super) fn horizon_us(&self, now_us: i64) -> i64 {
         let change_us = self.group.changes.get(self.next).map_or(i64::MAX, |row| row.time_us);
         if now_us < self.first_open_end_us {
@@ -102,7 +103,7 @@ impl<'a> State<'a> {
         ends_us.min().map_or(change_us, |end_us| end_us.min(change_us))
     }
 
-    /// Until when all running attempts continue at the rate of their last report, µs.
+    /// The time until which all running attempts continue at the rate of their last report, µs.
     pub(super) fn steady_until_us(&self, book: &ProgressBook, now_us: i64) -> i64 {
         let steady = self.running.iter().filter(|row| row.has_progress);
         let steady = steady.map(|row| book.steady_until_us(self.group, row.attempt, now_us));
@@ -125,8 +126,8 @@ impl<'a> State<'a> {
                 let beats = change_us / heartbeat_us + i64::from(change_us % heartbeat_us != 0);
                 Some(after.max(beats.saturating_mul(heartbeat_us)))
             }
-            // Attempts without an end are followed as long as other events come, or until the end
-            // of the window.
+            // Attempts without a recorded end are followed as long as other events come, or until
+            // the end of the window.
             Some(_) => Some(after),
             None => {
                 let end_us =
@@ -164,7 +165,8 @@ impl<'a> State<'a> {
             }
         }
         let mut has_changed = self.next != known;
-        // Open attempts end with the window, which may lie between two heartbeats.
+        // Attempts without a recorded end stop with the window, which may end between two
+        // heartbeats.
         if has_ended || self.first_open_end_us <= now_us {
             let (group, count) = (self.group, self.running.len());
             self.running.retain(|row| now_us < group.attempts[row.attempt as usize].end_us);

@@ -64,7 +64,7 @@ pub(super) struct Config {
     pub(super) p: f64,
     /// Abnormal verdicts in a row before a flag; 3, open in the paper.
     pub(super) verdicts: u32,
-    /// Number of estimates of which the smallest is used; 5 (section 5.1).
+    /// Number of last estimates; the smallest of them is used; 5 (section 5.1).
     pub(super) estimates: u32,
     /// Time without any progress after which an attempt is abnormal, s; 60 (section 5.1).
     pub(super) stall_s: f64,
@@ -122,7 +122,7 @@ impl Config {
     }
 }
 
-/// The parameters, with everything computed that does not depend on a group.
+/// The parameters, and all values computed from them that do not depend on a group.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) config: Config,

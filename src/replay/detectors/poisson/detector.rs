@@ -72,14 +72,15 @@ impl Default for Attempt {
 }
 
 impl Attempt {
-    /// Adds an estimate. The smallest of the last `ring.len()` is known without a search: a full
-    /// block of the ring is replaced by the minimum from each place to its end, and the next block
-    /// overwrites it from the front.
+    /// Adds an estimate. The smallest of the last `ring.len()` estimates is known without a search.
+    /// When the ring is full, each entry is replaced by the minimum from its place to the end; the
+    /// next estimates then overwrite the ring from the front.
     fn estimate(&mut self, ring: &mut [i64], length_us: i64) {
         self.same = if length_us == self.last_us { self.same.saturating_add(1) } else { 1 };
         self.last_us = length_us;
         let count = ring.len();
-        // If all stored estimates equal the new one, it changes nothing, wherever the ring is.
+        // If all stored estimates equal the new one, it changes nothing, at any position in the
+        // ring.
         if count < self.same as usize {
             return;
         }
@@ -111,7 +112,7 @@ fn limit_as_f64(limit: u64) -> f64 {
     limit as f64
 }
 
-/// The effect of an attempt's report.
+/// The effect of an attempt's report on the histogram.
 struct Heard {
     /// The bin in which it is counted now.
     bin: u64,
@@ -119,7 +120,7 @@ struct Heard {
     is_same: bool,
 }
 
-/// Stands for a missing estimate.
+/// The number that means a missing estimate.
 const NO_ESTIMATE: i64 = i64::MAX;
 
 /// The bin of an attempt without an estimate: the highest.
@@ -258,7 +259,8 @@ impl Poisson {
         self.ended = (from, ends.len());
     }
 
-    /// The same for a sample of all attempts that started since the last change.
+    /// The same as [`slide`](Self::slide) for a sample of all attempts that started since the last
+    /// change.
     fn grow(&mut self, scene: &Scene<'_>, width_s: f64) {
         if self.pace.look(scene) {
             self.forget();
@@ -301,7 +303,7 @@ impl Poisson {
             highest = highest.max(heard.bin);
             known += usize::from(heard.bin != NO_BIN);
         }
-        // Some have ended.
+        // Some attempts have ended: removes them.
         if known < self.counted {
             for &attempt in &self.calm.seen {
                 let attempt = &mut self.attempts[attempt as usize];
@@ -333,8 +335,8 @@ impl Poisson {
         attempt.is_none_or(|known| known.reports == 0 || self.config.estimates <= known.same)
     }
 
-    /// Whether no unflagged attempt can become abnormal while only ages grow: ended attempts have
-    /// left the window, and all estimates grow together.
+    /// Whether no unflagged attempt can become abnormal while only ages grow. This holds if all
+    /// ended attempts have left the window, and all estimates grow together.
     fn stays_together(&self, scene: &Scene<'_>) -> bool {
         let is_alone = self.ended.0 == scene.finished.ends().len();
         let is_known = |running: &Running| {
@@ -373,7 +375,7 @@ impl Poisson {
         }
         #[expect(clippy::cast_precision_loss, reason = "bins are sums of far less than 2^53")]
         let lambda = sum as f64 / count_as_f64(count);
-        // Without spread, no attempt is above the mode.
+        // Without any spread, no attempt is above the mode.
         if 0.0 < lambda { first_rare(lambda, self.config.p) } else { u64::MAX }
     }
 }
@@ -424,7 +426,8 @@ impl Detector for Poisson {
                 flags.push(Flag { position, action });
             }
         }
-        // The farthest above the mode comes first; attempts without progress before all others.
+        // The farthest above the mode comes first; attempts without progress come before all
+        // others.
         flags[first..].sort_by_key(|flag| std::cmp::Reverse(self.bins[flag.position]));
         if action == Action::Copy {
             flags.truncate(first + scene.free_slots as usize);

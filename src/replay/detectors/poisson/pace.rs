@@ -5,7 +5,7 @@ use crate::replay::detectors::changepoint::ChangePoint;
 use crate::replay::detectors::support::{count_as_f64, entry};
 use crate::units::micros_to_seconds;
 
-/// The speed of the running attempts, and since when it is constant.
+/// The speed of the running attempts, and the time since which it is constant.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     /// By attempt, the last progress above 0 and the time of its report, µs.

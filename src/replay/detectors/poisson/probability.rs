@@ -16,8 +16,8 @@ pub(super) fn ln_probability(lambda: f64, k: u64) -> f64 {
     power - lambda - ln_factorial
 }
 
-/// The smallest k of at least 1 and lambda with a probability below `p`; all larger k are below
-/// too.
+/// The smallest k, at least 1 and at least lambda, whose probability is below `p`. The
+/// probabilities of all larger k are also below `p`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 pub(super) fn first_rare(lambda: f64, p: f64) -> u64 {
     let is_rare = |k: u64| ln_probability(lambda, k).exp() < p;

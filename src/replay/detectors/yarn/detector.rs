@@ -1,4 +1,4 @@
-//! The detector: what it knows of attempts and tasks, and its scans.
+//! The detector: its data about attempts and tasks, and its scans.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ impl Plan for Rules {
     }
 }
 
-/// The score of a task; only values are candidates.
+/// The score of a task; only tasks with a value are candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Score {
     AlreadySpeculating,
@@ -240,7 +240,7 @@ impl Yarn {
         best.filter(|_| i64::from(already) < allowed && 0 < scene.free_slots)
     }
 
-    /// Whether a task that is worth a copy is old and slow enough for it.
+    /// Whether a task that is worth a copy is also old and slow enough for one.
     fn admits(
         &self,
         running: &Running,
@@ -283,8 +283,8 @@ impl Detector for Yarn {
         flags.extend(found.map(Flag::copy));
     }
 
-    /// The legacy estimator uses only the last report: while rates stay constant, so do its
-    /// estimates except for rounding, and a copy saves less and less.
+    /// The legacy estimator uses only the last report. While rates stay constant, its estimates are
+    /// also constant, except for rounding, and a copy saves less and less.
     fn quiet_until_us(&self, scene: &Scene<'_>, outlook: Outlook) -> i64 {
         let now_ms = ms(scene.now_us);
         let scans_always = cut(self.rules.retry_s * 1e3) <= outlook.heartbeat_us / 1_000;

@@ -2,13 +2,14 @@
 //!
 //! In: reports (time and progress in 32 bits), in whole milliseconds. Out: a running time since the
 //! start, in ms, or -1 if unknown. As coded, the smoothed rates have the wrong sign in their
-//! weight, and the simple one starts without data; both readings are here, see [`Mode`]. In both, the
-//! simple one takes a new attempt to need no time until two tasks have finished.
+//! weight, and the simple estimator starts without data. This module has the estimators both as
+//! coded and as intended, see [`Mode`]. In both modes, the simple estimator assumes that a new
+//! attempt needs no time until two tasks have finished.
 
 use super::rules::{Estimator, Mode, Rules, cut};
 
-/// The running time of an attempt that makes no progress, as intended, ms: less than all times by as
-/// much as the sum of some of them.
+/// The running time of an attempt that makes no progress, as intended, ms: a quarter of the largest
+/// number, so that sums of a few such times do not overflow.
 const ENDLESS_MS: i64 = i64::MAX / 4;
 
 /// The state of an estimator for an attempt.
@@ -68,7 +69,7 @@ impl Memory {
                 let left_ms = cut((1.0 - f64::from(vector.progress)) / vector.value);
                 match rules.mode {
                     Mode::AsCoded => vector.time_ms.wrapping_sub(start_ms).wrapping_add(left_ms),
-                    // An endless rest does not overflow.
+                    // An endless time left does not overflow.
                     Mode::Intended => {
                         (vector.time_ms - start_ms).saturating_add(left_ms).min(ENDLESS_MS)
                     }
@@ -78,8 +79,8 @@ impl Memory {
         }
     }
 
-    /// Whether the estimator needs a simulated report; only the simple one ever does. As coded, its
-    /// test is inverted, and asks while data are fresh.
+    /// Whether the estimator needs a simulated report; only the simple one ever needs it. As coded,
+    /// its test is inverted: it needs one while data are fresh.
     pub(super) fn is_stagnated(&self, rules: &Rules, now_ms: i64) -> bool {
         let Self::Simple(Some(forecast)) = self else { return false };
         let until_ms = forecast.last.time_ms + rules.stagnation_ms();
@@ -238,8 +239,8 @@ mod tests {
         assert!((fourth.1 - 28_107).abs() <= 1, "{}", fourth.1);
     }
 
-    /// Promise: as intended, an attempt that has stopped looks endless, not finished; as coded, its end
-    /// overflows.
+    /// Promise: as intended, an attempt that has stopped looks endless, not finished. As coded, its
+    /// end overflows.
     #[test]
     fn an_attempt_that_has_stopped_is_endless_as_intended() {
         for mode in ["intended", "as-coded"] {
@@ -279,7 +280,7 @@ mod tests {
         assert_eq!(forecast.run_ms(&rules, 1_000) - 27_000, 19_518 - i64::from(cut_is_lower()));
     }
 
-    /// 0.6 in 32 bits is slightly above 0.6, so the rest is less than 0.4.
+    /// 0.6 in 32 bits is slightly above 0.6, so less than 0.4 is left.
     fn cut_is_lower() -> bool {
         let left = (1.0 - f64::from(0.6_f32)) / 2.049_380_2e-5;
         cut(left) < 19_518

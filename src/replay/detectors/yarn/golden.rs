@@ -1,10 +1,10 @@
 //! Repeats Hadoop's integration test of its estimators: 200 maps, 150 reduces, 600 slots.
 //!
 //! The set-up is that of `TestRuntimeEstimators` (apache/hadoop): a map takes 3 slots and runs for
-//! 200, 150, 200 or 250 s by its number modulo 4, every fortieth for 600 s on its first attempt; a
-//! reduce takes 4 slots, shuffles (half of its progress) with the maps and then computes for its
-//! time. Every second all attempts report, and every tenth second both kinds are scanned. Hadoop
-//! visits tasks in the order of a hash map, this test by number.
+//! 200, 150, 200 or 250 s by its number modulo 4 (every fortieth runs for 600 s on its first
+//! attempt); a reduce takes 4 slots, shuffles (half of its progress) with the maps and then
+//! computes for its time. Every second all attempts report, and every tenth second both kinds are
+//! scanned. Hadoop visits tasks in the order of a hash map, this test by number.
 
 use super::super::testing::SECOND;
 use super::super::{Detector, End, Ended, Finished, Progress, Running, Scene};
@@ -24,7 +24,7 @@ enum State {
 struct Attempt {
     state: State,
     start_s: i64,
-    /// When it first saw all maps done, s.
+    /// When the attempt first saw that all maps are done, s.
     shuffled_s: i64,
 }
 

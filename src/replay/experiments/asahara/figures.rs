@@ -12,7 +12,7 @@ const WINDOWS_S: [u32; 5] = [30, 60, 120, 240, 480];
 const CONVENTIONAL_S: u32 = 480;
 /// Shares of slow tasks in experiment 5.3.
 const SHARES: [f64; 5] = [0.1, 0.2, 0.3, 0.4, 0.5];
-/// Every figure of the paper is a mean of three runs.
+/// Every number in the paper is a mean of three runs.
 const PAPER_RUNS: u32 = 3;
 
 const TIME: Pick = |run| run.job_s;
@@ -28,12 +28,12 @@ const PICKS: [(&str, Pick); 4] = [
     ("copies", COPIES),
 ];
 
-/// How much less the first is than the second, %.
+/// By how much the first is smaller than the second, %.
 fn saved(one: f64, other: f64) -> f64 {
     100.0 * (1.0 - one / other)
 }
 
-/// How much more the first is than the second, %.
+/// By how much the first is larger than the second, %.
 fn overhead(one: f64, other: f64) -> f64 {
     100.0 * (one / other - 1.0)
 }
@@ -61,7 +61,7 @@ fn curves(names: &[(&str, Pick)], prefix: &str, runs: &[&Runs]) -> Vec<Curve> {
     names.iter().map(curve).collect()
 }
 
-/// A published mean of three runs.
+/// A published mean of [`PAPER_RUNS`] runs.
 const fn mean(number: f64, digit: f64) -> Published {
     Published::mean(number, digit, PAPER_RUNS)
 }
@@ -103,8 +103,8 @@ impl Place {
         direction(self.0, claim, &cells.collect::<Vec<_>>())
     }
 
-    /// A claim that a printed range of whole numbers contains the mean of each point, to half a
-    /// unit.
+    /// A claim that a printed range of whole numbers contains the mean of each point. Half a unit
+    /// of rounding is allowed.
     fn within(self, claim: &str, range: (f64, f64), runs: &[&Runs], pick: Pick) -> [Claim; 2] {
         let cells = runs.iter().map(|runs| Cell::new(runs.x.clone(), runs.values(pick)));
         let cells: Vec<Cell> = cells.collect();

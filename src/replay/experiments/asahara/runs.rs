@@ -50,8 +50,8 @@ fn cluster(settings: &Settings, disturbance: Disturbance) -> Cluster {
     cluster.check().expect("speeds are positive").0
 }
 
-/// Maps, and reduces that start after the last map. Lengths follow from the undisturbed job: 11
-/// waves of maps and 7 of reduces.
+/// A job of maps, and of reduces that start after the last map. Lengths follow from the undisturbed
+/// job: 11 waves of maps and 7 of reduces.
 fn workload(settings: &Settings, disturbance: Disturbance, seed: u64) -> Workload {
     let waves = |tasks: usize, slots: usize| {
         f64::from(u32::try_from(tasks.div_ceil(slots)).expect("a small number"))
@@ -111,7 +111,8 @@ pub(super) fn run(
     let policy: PolicyPlan = policy.parse().expect("a valid policy");
     let workload = workload(settings, disturbance, seed);
     let cluster = cluster(settings, disturbance);
-    // A storm of restarts may never end; the paper's longest job took 8,741 s.
+    // If tasks are restarted again and again, a run may never end; the paper's longest job took
+    // 8,741 s.
     let until_us = micros(40_000.0);
     let outcome = replay(&Plan { seed, until_us, ..Plan::new(&cluster, &workload, &policy) })
         .expect("a policy of the list can be replayed");
@@ -168,7 +169,8 @@ impl Runs {
         self.runs.iter().map(pick).collect()
     }
 
-    /// A value for each run, from a number of it and of the run of `other` with the same seed.
+    /// A value for each run: `both` of its number and the number of the run of `other` with the
+    /// same seed.
     pub(super) fn beside(&self, other: &Self, pick: Pick, both: fn(f64, f64) -> f64) -> Vec<f64> {
         self.runs.iter().zip(&other.runs).map(|(one, other)| both(pick(one), pick(other))).collect()
     }

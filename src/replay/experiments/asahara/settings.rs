@@ -183,7 +183,8 @@ impl Settings {
         self.job_s == Self::default().job_s
     }
 
-    /// Whether tasks are restarted after 36 s of verdicts, which fits 5.2 but not 5.3.
+    /// Whether the time of verdicts before a restart is the default of 36 s, which fits 5.2 but not
+    /// 5.3.
     pub(super) fn is_streak_fitted(&self) -> bool {
         let usual = Self::default();
         (self.verdicts, self.report_s) == (usual.verdicts, usual.report_s)

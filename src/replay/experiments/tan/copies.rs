@@ -11,7 +11,7 @@ use crate::replay::cluster::{Change, Cluster, MachineChange, Notice};
 use crate::replay::journal::Kind;
 use crate::replay::random::{Draws, Purpose};
 
-/// Figure 5: 1,000 tasks of size 100, and 100 nodes, of which a tenth fails and never comes back.
+/// Figure 5: 1,000 tasks of size 100 on 100 nodes; a tenth of the nodes fails and never returns.
 ///
 /// ```text
 ///  nodes that fail  |----x          drawn evenly from the start to the end of a run without
@@ -99,7 +99,7 @@ fn compare(setting: &Setting, settings: &Settings, seed: u64) -> Comparison {
     Comparison { forward: time(&forward), reverse: time(&reverse) }
 }
 
-/// Lets `count` nodes fail within `span` µs, unnoticed and without a return.
+/// Makes `count` nodes fail within `span` µs. They never return, and the scheduler does not notice.
 #[expect(clippy::cast_possible_truncation, reason = "a makespan is far below 2^63 µs")]
 fn with_failures(mut cluster: Cluster, count: usize, span: f64, seed: u64) -> Cluster {
     let choice = Draws::new(seed, Purpose::FailureChoice);
@@ -123,9 +123,9 @@ fn with_failures(mut cluster: Cluster, count: usize, span: f64, seed: u64) -> Cl
 struct CopyWork {
     /// All copies, including those that finished their task.
     all: f64,
-    /// Copies that another attempt overtook.
+    /// Copies cancelled because another attempt finished first.
     losing: f64,
-    /// Copies and originals that another attempt overtook.
+    /// Copies and originals cancelled because another attempt finished first.
     overtaken: f64,
 }
 
@@ -141,7 +141,7 @@ pub fn figure_6(settings: &Settings) -> Figure {
         let outcome = run(&setting.cluster(settings, seed), &setting.workload(seed), &policy, seed);
         let useful = outcome.sum(Kind::Finish).work;
         let losing = outcome.lost_copies.work;
-        // Every task has the same size, and a finished copy has done that much work.
+        // Every task has the same size, which is the work of a copy that finished.
         let won = f64::from(u32::try_from(outcome.copies_won).expect("at most one per task"));
         CopyWork {
             all: 100.0 * (losing + won * useful / 2_000.0) / useful,

@@ -80,7 +80,8 @@ fn extremes(
 }
 
 /// Marks the largest and smallest mean that the paper prints. The paper does not say at which
-/// points; its sentences suggest unlimited copies for the largest and one copy for the smallest.
+/// points they are. Its text suggests unlimited copies for the largest and one copy for the
+/// smallest.
 fn with_extremes(figure: Figure, [largest, smallest]: [(&str, f64); 2]) -> Figure {
     let curve = |line: &str| format!("{line}, {}", Ratio::SpeedUp.name());
     Figure {

@@ -7,7 +7,7 @@ use super::settings::Settings;
 use crate::claims::{Cell, Claim};
 use crate::replay::experiments::{Curve, Estimate, Point};
 
-/// Copies beside the original; `None` means unlimited, x on the paper's axis.
+/// Copies in addition to the original; `None` means unlimited (x on the paper's axis).
 const COPIES: [Option<u32>; 5] = [Some(1), Some(2), Some(3), Some(4), None];
 
 /// A reading of the paper's ratio of speed-up to the work queue.

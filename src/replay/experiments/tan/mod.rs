@@ -33,8 +33,9 @@ mod tests {
     use super::*;
     use crate::claims::Verdict;
 
-    /// With few runs, tests only what always holds.
+    /// With few runs, tests only claims that always hold.
     #[test]
+    #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
     fn the_figures_have_the_shape_of_the_paper() {
         let settings = Settings { runs: 5, ..Settings::default() };
         let figures = reproduce(&settings);
@@ -49,6 +50,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(debug_assertions, ignore = "too slow without optimisation")]
     fn numbers_that_the_period_was_fitted_to_are_no_evidence() {
         let verdicts = |period_s: f64| {
             let figure = figure_4(&Settings { runs: 2, period_s, ..Settings::default() });

@@ -10,7 +10,7 @@ use crate::replay::experiments::setting::{self, Fault};
 /// s.
 const FITTED_PERIOD_S: f64 = 30.0;
 
-/// The figures that the period was fitted to.
+/// The values to which the period was fitted.
 const FITTED_TO: &str = "figures 3 and 4: largest and smallest ratio";
 
 /// How the speeds of the nodes are drawn, from 1 to a maximum.
@@ -34,7 +34,7 @@ impl SpeedLaw {
 /// How the sizes of the tasks of figure 2 are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeLaw {
-    /// From 1, as the paper writes: sizes grow, with the same relative spread.
+    /// From 1, as the paper says: means grow, and the relative spread stays the same.
     FromOne,
     /// Around one mean, 40.5, over ranges as wide as the paper's.
     OneMean,

@@ -1,14 +1,14 @@
-//! A group of tasks that has begun, as shown to its detector.
+//! A group with at least one attempt so far, as shown to its detector.
 //!
-//! A heartbeat at which the group is judged costs its running attempts, and the starts and ends
-//! since the last one; a group that sleeps costs nothing.
+//! The cost of a heartbeat at which the group is judged is proportional to its running attempts,
+//! and to the starts and ends since the last one. A group that sleeps costs nothing.
 
 use rustc_hash::FxHashSet;
 
 use crate::replay::detectors::{Detector, Finished, Running, Scene};
 use crate::replay::state::{Role, State};
 
-/// A group that has begun.
+/// A group with at least one attempt so far.
 pub(super) struct Group {
     pub(super) detector: Box<dyn Detector>,
     pub(super) finished: Finished,
@@ -17,7 +17,7 @@ pub(super) struct Group {
     pub(super) attempts: u32,
     pub(super) copies_now: u32,
     pub(super) lost: u32,
-    /// Until when the group is not judged, µs.
+    /// The time until which the group is not judged, µs.
     pub(super) sleeps_until_us: Option<i64>,
     pub(super) submitted: u32,
     pub(super) over: u32,
@@ -26,8 +26,8 @@ pub(super) struct Group {
     /// Attempts as of the last heartbeat, by (start, task), and their constant data.
     pub(super) running: Vec<Running>,
     seats: Vec<Seat>,
-    /// Changes since then: attempts that have begun, the numbers of those that have ended, and
-    /// tasks that were copied.
+    /// Changes since the last heartbeat: attempts that have begun, the numbers of attempts that
+    /// have ended, and tasks that were copied.
     fresh: Vec<(Running, Seat)>,
     gone: Vec<u32>,
     copied: Vec<u32>,
@@ -88,7 +88,7 @@ impl Group {
         self.gone.push(attempt);
     }
 
-    /// No attempt runs any more.
+    /// Resets the group when no attempt runs any more.
     pub(super) fn clear(&mut self) {
         self.running.clear();
         self.seats.clear();
@@ -139,7 +139,7 @@ impl Group {
     }
 
     /// Updates the reports of the attempts. `is_even` if all of them run at speed 1 from their
-    /// start and none of their machines has left: then the state need not be read.
+    /// start and none of their machines has left: then the state is not read.
     pub(super) fn look(&mut self, state: &State<'_>, is_even: bool) {
         self.catch_up();
         let now_us = state.now_us;
@@ -151,7 +151,7 @@ impl Group {
         let originals = self.running.iter().zip(&self.seats).filter(|(_, seat)| !seat.is_copy);
         let of_copied = originals.map(|(row, _)| row.task).filter(|&task| is_copied(task));
         let beside: FxHashSet<u32> = of_copied.collect();
-        // A bit for each copied task, which rules out nearly all others without a search.
+        // A bit for each copied task: for nearly all other tasks, no search is necessary.
         let bits = copied.iter().fold(0_u64, |bits, task| bits | 1 << (task % 64));
         // If no machine has left, the attempts of a task are at most one original, and copies.
         let has_copy = |task: u32, is_copy: bool| {

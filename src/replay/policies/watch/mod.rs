@@ -1,14 +1,16 @@
 //! Straggler detectors in a replay: flagged attempts are copied, or killed and restarted.
 //!
-//! In: any detector by its name (`late`, `yarn`, `poisson`, ...) with its own parameters, and those
-//! of the policy. At each heartbeat every group with running attempts is judged; flagged copies go
-//! to suitable free machines until the next heartbeat; restarts happen at once.
+//! In: any detector by its name (`late`, `yarn`, `poisson`, ...) with its own parameters, and the
+//! parameters of the policy. At each heartbeat, every group with running attempts is judged.
+//! Flagged copies start on suitable free machines until the next heartbeat; restarts happen
+//! immediately.
 //!
-//! A group whose detector reports that it will flag no attempt before a time is not judged until
-//! then, unless an attempt of it begins or ends (see [`sleep`]). So the cost of a heartbeat depends
-//! on the attempts of the groups that may be flagged, and groups that are not judged cost nothing.
-//! The attempts of a group stay in an array from one heartbeat to the next; if all machines keep a
-//! speed of 1 (as in recorded history), their reports are computed from that array alone.
+//! If a detector reports that it will flag no attempt of a group before a time, the group is not
+//! judged until then, unless one of its attempts begins or ends (see [`sleep`]). So the cost of a
+//! heartbeat depends on the attempts of the groups that may be flagged, and groups that are not
+//! judged cost nothing. The attempts of a group stay in an array from one heartbeat to the next. If
+//! all machines keep a speed of 1 (as in recorded history), reports are computed only from that
+//! array.
 //!
 //! ```text
 //!  heartbeat   |----------|----------|      progress is reported at every heartbeat
@@ -17,11 +19,12 @@
 //! - `heartbeat_s`: time between two heartbeats, 3 s; after a million heartbeats without a start or
 //!   end, and while no running attempt can be judged, the next one comes just before the next
 //!   event;
-//! - `restarts=100`: maximum restarts of a task. Otherwise a rule that flags every attempt of a
-//!   task would never let it end; with 0 nothing is restarted;
-//! - `copies=first|last`: whether flagged copies go before waiting tasks, `first`: a detector that
-//!   waits for the tasks of its group then flags nothing;
-//! - `nodes=known|unknown`: whether the speeds of machines are known from earlier jobs, `unknown`.
+//! - `restarts=100`: maximum restarts of a task. Without a maximum, a rule that flags every attempt
+//!   of a task would never let it end. With 0, no task is restarted;
+//! - `copies=first|last`: whether flagged copies go before waiting tasks; `first` by default. Even
+//!   with `first`, a detector that waits for the tasks of its group flags no attempt meanwhile;
+//! - `nodes=known|unknown`: whether the speeds of machines are known from earlier jobs; `unknown`
+//!   by default.
 //!
 //! A machine that the detector assesses as very slow gets no task, only one probe at a time: a copy
 //! of a running task whose result is discarded and whose speed is reported to the detector.

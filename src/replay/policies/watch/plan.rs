@@ -10,8 +10,8 @@ use crate::replay::policies::SpeculationPlan;
 /// Keys of the policy, not of the detector.
 const KEYS: [&str; 4] = ["heartbeat_s", "restarts", "copies", "nodes"];
 
-/// The default maximum of restarts of a task: otherwise a rule that flags every attempt would never
-/// let it end.
+/// The default maximum of restarts of a task. Without a maximum, a rule that flags every attempt
+/// would never let it end.
 pub(super) const RESTARTS_MAX: u32 = 100;
 
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Plan {
     pub(super) knows_nodes: bool,
     /// The maximum number of restarts of a task.
     pub(super) restarts_max: u32,
-    /// Whether groups skip heartbeats without an effect; false in tests of this.
+    /// Whether groups skip heartbeats without an effect; false in tests, for comparison.
     pub(super) lets_sleep: bool,
 }
 
@@ -32,13 +32,13 @@ pub(in crate::replay::policies) fn name(part: &str) -> Option<&'static str> {
     detectors::KINDS.iter().map(|kind| kind.name).find(|known| *known == name)
 }
 
-/// The possible times between heartbeats, s: shorter ones would count as no time at all.
+/// The accepted times between heartbeats, s; a shorter time would count as no time.
 const HEARTBEATS_S: RangeInclusive<f64> = 1e-3..=1e9;
 
 /// A policy of a detector, without known speeds of machines.
 ///
 /// # Errors
-/// The time between heartbeats is not possible.
+/// The time between heartbeats is not accepted.
 pub(in crate::replay::policies) fn around(
     detector: DetectorPlan,
     heartbeat_s: f64,

@@ -53,7 +53,7 @@ impl SpeculationPlan for Plan {
         if self.restarts_max != RESTARTS_MAX {
             parameters.insert(1, ("restarts", self.restarts_max.to_string()));
         }
-        // The detector writes its own pairs: the first key stands for all of them.
+        // The detector writes its own pairs, so they are appended to the last value.
         if let (Some(last), false) = (parameters.last_mut(), pairs.is_empty()) {
             last.1 = format!("{},{pairs}", last.1);
         }

@@ -1,10 +1,13 @@
 //! Chooses the groups that are judged at a heartbeat.
 //!
 //! In: after a detector has flagged no attempt of a group, the time until which it will flag none
-//! if none begins or ends. Out: the groups that must be judged now. A group wakes when its time has
-//! come, when an attempt of it begins, ends or is lost, when there is a free slot again after it
-//! was judged without one, and when the slots change if its detector depends on them. The journal
-//! is the same as if every group were judged at every heartbeat.
+//! if no attempt begins or ends. Out: the groups that must be judged now. The journal is the same
+//! as if every group were judged at every heartbeat. A group wakes in these cases:
+//!
+//! - its time has come;
+//! - one of its attempts begins, ends or is lost;
+//! - it was judged without a free slot, and there is a free slot again;
+//! - its detector depends on the slots, and they change.
 //!
 //! ```text
 //!  heartbeats   |     |     |     |     |     |     |
@@ -26,7 +29,7 @@ pub(super) struct Sleep {
     /// Whether all attempts continue at the rate of their first report.
     is_steady: bool,
     awake: BTreeSet<u32>,
-    /// Until when groups sleep, µs; groups that have been woken since are still listed.
+    /// The times until which groups sleep, µs; groups that have been woken since are still listed.
     alarms: BinaryHeap<Reverse<(i64, u32)>>,
     /// Groups that were judged without a free slot, and groups whose detectors depend on the slots.
     starved: Vec<u32>,
@@ -54,7 +57,7 @@ impl Sleep {
         self.is_steady
     }
 
-    /// Until when attempts continue at the rate of their last report, µs.
+    /// The time until which attempts continue at the rate of their last report, µs.
     pub(super) fn steady_until_us(&self, state: &State<'_>) -> i64 {
         if self.is_steady { i64::MAX } else { state.now_us }
     }
@@ -64,7 +67,7 @@ impl Sleep {
         self.awake.iter().copied().collect()
     }
 
-    /// A group has changed; `None` if no attempt of it runs.
+    /// A group has changed; `None` if none of its attempts runs.
     pub(super) fn wake(&mut self, number: u32, group: Option<&mut Group>) {
         match group {
             Some(group) => {

@@ -3,7 +3,7 @@
 use crate::replay::room::Room;
 use crate::replay::state::State;
 
-/// The number of attempts of the least demand that fit in the free and in the total capacity.
+/// The numbers of attempts with the least demand that fit in the free and in the total capacity.
 pub(super) fn slots(state: &State<'_>) -> [u32; 2] {
     let least = state.least_demand();
     // The maximum if neither resource is a limit.

@@ -1,4 +1,4 @@
-//! The detector as a policy: which groups it judges, and what it wishes.
+//! The detector as a policy: the groups that it judges, and the copies and probes that it requests.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::replay::random::Draws;
 use crate::replay::room::Room;
 use crate::replay::state::{Phase, Role, State};
 
-/// A wanted copy.
+/// A requested copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
     task: u32,
@@ -36,8 +36,8 @@ pub(super) struct Watch {
     pub(super) sizes: Vec<u32>,
     /// Groups to be judged: those with running attempts.
     pub(super) active: BTreeSet<u32>,
-    /// Whether no wish could be granted since the last heartbeat: from then on, only a machine that
-    /// gains room can grant one.
+    /// Whether the last call of [`next`](Speculation::next) since the heartbeat found no copy or
+    /// probe to start. From then on, one can start only on a machine that gains room.
     pub(super) is_settled: bool,
     /// Whether each task ever had a copy.
     pub(super) was_copied: Vec<bool>,
@@ -45,15 +45,15 @@ pub(super) struct Watch {
     pub(super) restarts: FxHashMap<u32, u32>,
     /// By slot, the attempt's number in its group.
     pub(super) number: Vec<u32>,
-    /// Wanted copies, the most urgent first.
+    /// Requested copies, the most urgent first.
     pub(super) wishes: Vec<Wanted>,
     pub(super) flags: Vec<Flag>,
     /// Attempts that fit in the free capacity and in the total capacity, at the last heartbeat.
     pub(super) slots: [u32; 2],
     pub(super) draws: Draws,
     pub(super) probes: u64,
-    /// When the last probe of each machine began, µs: a probe that takes no time gives no speed,
-    /// and neither would another one at the same instant.
+    /// When the last probe of each machine began, µs: a probe that takes no time gives no speed, so
+    /// no other probe starts at the same instant.
     pub(super) probed_us: Vec<Option<i64>>,
 }
 
@@ -65,13 +65,13 @@ impl Watch {
     }
 
     /// An attempt or task of a group has begun or ended: the group is judged at the next heartbeat
-    /// if an attempt of it runs.
+    /// if one of its attempts runs.
     fn wake(&mut self, number: u32) {
         let group = self.groups[number as usize].as_mut();
         self.sleep.wake(number, group.filter(|group| !group.slots.is_empty()));
     }
 
-    /// Whether a group need not be judged until an attempt of it begins or ends.
+    /// Whether a group is not judged until one of its attempts begins or ends.
     fn rests(&mut self, state: &State<'_>, number: u32) -> bool {
         let Some(group) = &mut self.groups[number as usize] else { return true };
         if self.steers || !self.plan.lets_sleep {
@@ -96,7 +96,7 @@ impl Watch {
     /// Lets a group sleep for as long as its detector reports that it flags none of its attempts.
     fn fall_asleep(&mut self, state: &State<'_>, number: u32) {
         let Some(group) = &mut self.groups[number as usize] else { return };
-        // A new attempt has not reported yet, and a lost one reports no more.
+        // A new attempt has not reported yet, and a lost one no longer reports.
         let reports = |running: &Running| running.start_us < state.now_us;
         if self.steers || 0 < group.lost || !group.running.iter().all(reports) {
             return;
@@ -134,7 +134,8 @@ impl Watch {
         );
     }
 
-    /// The same, computed anew from the state: attempts, and the copies and tasks among them.
+    /// The shown data, computed again from the state: attempts, and the copies and tasks among
+    /// them.
     #[cfg(test)]
     fn plainly(&self, state: &State<'_>, number: u32) -> Option<(Vec<Running>, u32, u32)> {
         let group = self.groups[number as usize].as_ref()?;
@@ -275,7 +276,7 @@ impl Speculation for Watch {
                     }
                 }
             }
-            // Flagged attempts are judged again, whether or not they get their copy.
+            // A group with flagged attempts is judged again, even if they do not get their copies.
             if self.flags.is_empty() {
                 self.fall_asleep(state, number);
             }
@@ -283,7 +284,7 @@ impl Speculation for Watch {
     }
 
     fn next(&mut self, state: &State<'_>, place: &mut Place<'_>) -> Option<Wish> {
-        // Once settled, only a machine that gained room can grant a wish.
+        // Once settled, a requested copy can start only on a machine that gained room.
         let most = state.fresh.iter().fold(Room::NOTHING, |most, &machine| {
             let free = state.machines.free[machine as usize];
             if state.machines.is_present[machine as usize] { most.most(free) } else { most }
@@ -323,7 +324,8 @@ impl Speculation for Watch {
         if self.standing(state, machine, task) != Standing::VerySlow {
             return true;
         }
-        // If no attempt runs, there is nothing to probe with: a slow machine is better than none.
+        // If no attempt of the group runs, there is nothing to probe with: a slow machine may run
+        // the task if no better one has room.
         let number = state.workload.group.get(task) as usize;
         let is_idle = self.groups[number].as_ref().is_none_or(|group| group.slots.is_empty());
         let demand = state.workload.demand(task);
@@ -336,7 +338,7 @@ impl Speculation for Watch {
     fn submitted(&mut self, state: &State<'_>, task: u32) {
         let started = state.tasks.started[task as usize];
         let Some(group) = self.watched(state, task) else { return };
-        // A task that comes back is already counted.
+        // A task that is submitted again is already counted.
         group.submitted += u32::from(started == 0);
         self.wake(state.workload.group.get(task));
     }
