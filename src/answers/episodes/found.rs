@@ -59,7 +59,7 @@ pub(in crate::answers) fn asked(
     lake.require(Table::TaskEvents)?;
     let first_end = FirstEnd::of(lake, windows)?;
     let length = plan.length(lake, windows);
-    let asked = Asked::of(lake, windows, length.micros(), first_end.as_ref())?;
+    let asked = Asked::of(lake, windows, length.micros(), first_end)?;
     if INTERVALS_MAX < asked.at.count() {
         let text = format!(
             "{} intervals would fill memory: give a longer --interval",
@@ -78,7 +78,6 @@ pub(super) fn found(
     counts: Counts,
 ) -> Result<Episodes> {
     let plan = &EpisodesPlan { interval: Some(plan.length(lake, windows)), ..plan.clone() };
-    let first_end = FirstEnd::of(lake, windows)?;
     let all = What::ALL.map(|what| plan.rule().episodes(&counts, what));
     let days = What::ALL.map(|what| Days::of(&counts, what, plan.rule()));
     let waits = assumed_waits(lake, WaitsOf::Attempts(counts.attempts));
@@ -92,7 +91,7 @@ pub(super) fn found(
     let mut persons = both.into_iter().zip(found.episodes);
     let shown: Vec<(Episode, Who)> = persons.by_ref().take(chosen.len()).collect();
     let shown_days: Vec<(Episode, Who)> = persons.collect();
-    let whole_from = first_end.map(|first| first.instant());
+    let whole_from = counts.asked.first_end.map(|first| first.instant());
     let gaps = lake.gaps();
     let missing = |tables: &[Table]| Missing::of(&gaps, tables).whole_from(whole_from.clone());
     let seen = Seen {

@@ -20,6 +20,8 @@ use crate::units::{CpuRate, micros_to_seconds};
 pub struct Asked {
     /// The intervals of all kinds of events.
     pub at: Intervals,
+    /// The first end of a log that lacks earlier jobs.
+    pub first_end: Option<FirstEnd>,
     /// By kind: the times for which its table is loaded, µs, in order; none without the table.
     known: [Vec<[i64; 2]>; 6],
     /// Events before this time are not counted, µs. They are before the window, or the log does not
@@ -39,7 +41,7 @@ impl Asked {
         lake: &Lake,
         windows: Windows,
         length_us: i64,
-        first_end: Option<&FirstEnd>,
+        first_end: Option<FirstEnd>,
     ) -> Result<Self, FactError> {
         let machines = MachineEvents::read(lake)?;
         let mut spans = What::ALL.map(|what| span(lake, windows, &machines, what));
@@ -60,7 +62,13 @@ impl Asked {
             span.flat_map(|span| without_gaps(lake, What::ALL[idx].table(), span)).collect()
         });
         let tasks = spans[What::Failed as usize];
-        Ok(Self { at: Intervals::new([start_us, end_us], length_us), known, since_us, tasks })
+        Ok(Self {
+            at: Intervals::new([start_us, end_us], length_us),
+            first_end,
+            known,
+            since_us,
+            tasks,
+        })
     }
 
     /// The part of a span at or after the first instant of tasks.
