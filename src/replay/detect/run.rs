@@ -49,19 +49,35 @@ pub fn detect_walked<E: From<FactError> + From<DetectPlanError>>(
     let usage = check::<E>(lake, plan)?;
     let mut sums = Sums::new(plan);
     let mut expected = Expected::default();
-    // Buckets run in sequence, so memory depends on the largest; the groups of a bucket run in
-    // parallel.
     let rows = lake.expect_rows(&[Table::TaskEvents]);
-    for bucket in 0..lake.bucket_count() {
-        let tasks = Tasks::read(lake, bucket, windows, usage)?;
-        let (groups, small_groups) = groups_of(&tasks, windows, plan);
-        drop(tasks);
-        sums.counts.small_groups += small_groups;
-        expected.add(&groups, plan, lake.bucket_count())?;
-        let walks = walks.next().expect("there are walks of every bucket");
-        detect_groups(lake, &groups, (plan, walks), rows, &mut sums).map_err(FactError::from)?;
-        take(&sums.flags)?;
-        sums.flags.clear();
+    let buckets: Vec<u32> = (0..lake.bucket_count()).collect();
+    // As many buckets at once as there are threads: memory stays bounded, and the threads read in
+    // parallel and share the groups of all these buckets.
+    for some in buckets.chunks(rayon::current_num_threads()) {
+        let read = |&bucket| -> Result<_, FactError> {
+            Ok(groups_of(&Tasks::read(lake, bucket, windows, usage)?, windows, plan))
+        };
+        let read = some.par_iter().with_max_len(1).map(read).collect::<Result<Vec<_>, _>>()?;
+        for (groups, small_groups) in &read {
+            sums.counts.small_groups += small_groups;
+            expected.add(groups, plan, lake.bucket_count())?;
+        }
+        let mut groups: Vec<(&Group, Option<Walked>)> = Vec::new();
+        for (own, _) in &read {
+            match walks.next().expect("there are walks of every bucket") {
+                Some(walked) => groups.extend(own.iter().zip(walked.into_iter().map(Some))),
+                None => groups.extend(own.iter().map(|group| (group, None))),
+            }
+        }
+        let rows = rows * some.len() as u64;
+        let mut judged = detect_groups(lake, groups, plan, rows).map_err(FactError::from)?;
+        for (groups, _) in &read {
+            for (group, judged) in groups.iter().zip(judged.by_ref()) {
+                sums.add(group, &judged);
+            }
+            take(&sums.flags)?;
+            sums.flags.clear();
+        }
     }
     Ok(sums.outcome(plan))
 }
@@ -140,37 +156,37 @@ impl Expected {
     }
 }
 
-/// Runs detectors over groups and adds up the results in the original order. The largest group runs
-/// first, so that it is not the last one to run, alone on one core.
+/// Runs detectors over groups, and returns the results in the original order. The group that runs
+/// longest comes first, so that it is not the last one to run, alone on one core.
 fn detect_groups(
     lake: &Lake,
-    groups: &[Group],
-    (plan, walks): (&DetectPlan, Option<Vec<Walked>>),
+    groups: Vec<(&Group, Option<Walked>)>,
+    plan: &DetectPlan,
     rows: u64,
-    sums: &mut Sums,
-) -> Result<(), LakeError> {
-    let all = groups.iter().map(|group| group.attempts.len() as u64).sum::<u64>().max(1);
-    let mut order: Vec<usize> = (0..groups.len()).collect();
-    order.sort_by_key(|&idx| std::cmp::Reverse(groups[idx].attempts.len()));
-    let mut parts: Vec<(usize, Judged)> = order
+) -> Result<impl Iterator<Item = Judged>, LakeError> {
+    let all = groups.iter().map(|(group, _)| group.attempts.len() as u64).sum::<u64>().max(1);
+    let share = |group: &Group| rows * group.attempts.len() as u64 / all;
+    // The remainder from rounding, and the rows of buckets without a group.
+    let rest = rows - groups.iter().map(|(group, _)| share(group)).sum::<u64>();
+    let mut order: Vec<_> = groups.into_iter().enumerate().collect();
+    order.sort_by_cached_key(|(_, (group, _))| {
+        std::cmp::Reverse(
+            group.attempts.iter().map(|row| i128::from(row.length_us())).sum::<i128>(),
+        )
+    });
+    let mut judged: Vec<(usize, Judged)> = order
         .into_par_iter()
         .with_max_len(1)
-        .map(|idx| {
+        .map(|(idx, (group, walked))| {
             lake.step(0)?;
-            let walked = walks.as_ref().map(|walks| walks[idx].clone());
-            let judged = detect_group(&groups[idx], plan, walked);
-            lake.step(rows * groups[idx].attempts.len() as u64 / all)?;
+            let judged = detect_group(group, plan, walked);
+            lake.step(share(group))?;
             Ok((idx, judged))
         })
         .collect::<Result<_, LakeError>>()?;
-    // The remainder from rounding, and the rows of buckets without a group.
-    let stepped = groups.iter().map(|group| rows * group.attempts.len() as u64 / all);
-    lake.step(rows - stepped.sum::<u64>())?;
-    parts.sort_by_key(|part| part.0);
-    for (idx, judged) in &parts {
-        sums.add(&groups[*idx], judged);
-    }
-    Ok(())
+    lake.step(rest)?;
+    judged.sort_by_key(|part| part.0);
+    Ok(judged.into_iter().map(|part| part.1))
 }
 
 fn answers_of(group: &Group, plan: &DetectPlan) -> Vec<Answers> {
