@@ -70,7 +70,9 @@ pub(super) fn incomplete_in_short(results: &[Stored]) -> String {
 }
 
 fn holds_only(from: &load::WholeFrom) -> String {
-    format!("The log seems to hold only jobs that ended from {} on.", from.when)
+    let open =
+        if from.has_open == Some(false) { ", and none that still ran at its end" } else { "" };
+    format!("The log seems to hold only jobs that ended from {} on{open}.", from.when)
 }
 
 /// A sentence about the users whose share of the use differs since then.

@@ -63,6 +63,7 @@ impl Page {
 const SHORT: usize = 16;
 
 /// A cell of a table: its text as HTML, and the number to sort by.
+#[derive(Clone)]
 pub(crate) struct Cell {
     html: String,
     number: Option<f64>,
@@ -238,6 +239,12 @@ pub(crate) fn named_table(
 ) -> String {
     let headings = columns.iter().map(|column| heading(column)).collect();
     marked_table(caption, &Header { columns, headings }, rows, &[])
+}
+
+/// A table with a row per measure. The rows have different units, so it cannot be sorted.
+pub(super) fn table_of_measures(caption: &str, columns: &[String], rows: &[Vec<Cell>]) -> String {
+    let table = named_table(caption, columns, str::to_owned, rows);
+    table.replacen("class=\"data\"", "class=\"data measures\"", 1)
 }
 
 /// The columns of a table: their names in the file, and their headings.

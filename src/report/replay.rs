@@ -140,8 +140,8 @@ const COLUMNS: [&str; 18] = [
     "how even the users' slowdowns are (Jain's index)",
 ];
 
-/// A table with a row per policy, and above it a row for the record if the log records waits. Empty
-/// if users react, since a policy then has several rows. Also empty if there is no record and the
+/// A table of the policies, and of the record if the log records waits: a row per measure, or a row
+/// per policy if there are many. Empty if users react, since a policy then has several rows. Also empty if there is no record and the
 /// figures are means over several seeds.
 fn side_by_side(answer: &ReplayAnswer) -> String {
     let policies = &answer.policies;
@@ -175,8 +175,9 @@ fn side_by_side(answer: &ReplayAnswer) -> String {
     };
     let has_crowd = answer.history.is_some_and(|counts| 0 < counts.began_before);
     let policies = policies.iter().map(|row| Row::of(row, first, [record.is_some(), has_crowd]));
-    let mut rows: Vec<Vec<Cell>> = policies.map(|row| row.cells().into()).collect();
-    rows.splice(0..0, record.map(|row| row.cells().into()));
+    let all: Vec<Row<'_>> = policies.collect();
+    let all = || record.iter().chain(&all);
+    let mut rows: Vec<Vec<Cell>> = all().map(|row| row.cells().into()).collect();
     let is_known = |column: &usize| rows.iter().any(|row| !row[*column].html().is_empty());
     // Values that are equal in all rows are in the table of all figures.
     let is_same = |column: usize| {
@@ -192,7 +193,26 @@ fn side_by_side(answer: &ReplayAnswer) -> String {
         let mut column = 0..;
         row.retain(|_| column.next().is_some_and(|column| known.contains(&column)));
     }
-    html::named_table(&format!("{caption}{against}"), &headings, str::to_owned, &rows)
+    let caption = format!("{caption}{against}");
+    if rows.len() <= POLICIES_BESIDE && rows.len() < headings.len() {
+        let names = all().map(|row| row.name.to_owned());
+        let columns: Vec<String> = std::iter::once("measure".to_owned()).chain(names).collect();
+        return html::table_of_measures(&caption, &columns, &by_measure(&headings, &rows));
+    }
+    html::named_table(&caption, &headings, str::to_owned, &rows)
+}
+
+/// Up to this many policies, the record included, are columns: all measures of a few policies would
+/// be wider than a page.
+const POLICIES_BESIDE: usize = 6;
+
+/// A row per measure with a cell per policy, from a row per policy.
+fn by_measure(headings: &[String], rows: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
+    let measure = |(place, heading): (usize, &String)| {
+        let values = rows.iter().map(|row| row[place].clone());
+        std::iter::once(Cell::name(heading)).chain(values).collect()
+    };
+    headings.iter().enumerate().skip(1).map(measure).collect()
 }
 
 /// Which tasks and jobs the numbers of the record and of the policies refer to.
@@ -303,6 +323,22 @@ mod tests {
         let html = side_by_side(&ReplayAnswer { policies, ..ReplayAnswer::default() });
         assert!(html.contains("harmed") && html.contains(">6<"), "{html}");
         assert!(html.contains("wasted") && !html.contains("finished tasks"), "{html}");
+        // Few policies are columns of a table with a row per measure; many are rows.
+        let names = |html: &str| {
+            let heads = html.split("data-column=\"").skip(1);
+            heads.map(|head| head.split('"').next().unwrap().to_owned()).collect::<Vec<String>>()
+        };
+        let answer_of = |policies| ReplayAnswer { policies, ..ReplayAnswer::default() };
+        let all = (0..7_usize).map(|idx| row(&format!("p{idx}"), idx, 0.0));
+        let all: Vec<Replayed> = all.collect();
+        let few = side_by_side(&answer_of(all[..3].to_vec()));
+        assert_eq!(names(&few), ["measure", "p0", "p1", "p2"]);
+        let sooner = few.rsplit("<tr>").find(|row| row.contains("jobs that end sooner<")).unwrap();
+        let counts: Vec<&str> = sooner.split("<td").skip(2).collect();
+        assert_eq!(counts.len(), 3, "{sooner}");
+        assert!((1..3).all(|idx| counts[idx].contains(&format!(">{idx}<"))), "{sooner}");
+        let many = names(&side_by_side(&answer_of(all)));
+        assert_eq!(many[..2], ["policy", "mean wait of all tasks"]);
         let mut several = answer;
         several.policies[1].over_seeds = Some(Named::default());
         assert_eq!(side_by_side(&several), "");

@@ -344,9 +344,11 @@ impl Waits {
         let named = [Some(longest), extreme, Some(shortest)].into_iter().flatten().map(of);
         let mut said: Vec<String> = named.collect();
         if (longest.0 + shortest.0 - 1.0).abs() <= Self::SIDES {
+            let same =
+                if self.has_queues { format!(" in the same {queue}") } else { String::new() };
             said.push(format!(
                 "The two shares of {} and {} add up to about 100 %: they may be one comparison seen from two sides, \
-                as when similar jobs in the same queue are mostly those of these two",
+                as when similar jobs{same} are mostly those of these two",
                 short(user_name(&longest.1.user)),
                 short(user_name(&shortest.1.user)),
             ));
@@ -534,7 +536,7 @@ mod tests {
             others. a has 50.0 % of the CPU time; 20 of its 21 jobs are compared, and the median wait of all its jobs is 2 h.</li>\n\
             <li>On average, a job of b waited longer than 25.0 % of similar jobs of others. b has 40.0 % of the CPU time; 10 of its \
             11 jobs are compared, and the median wait of all its jobs is 30 s.</li>\n<li>The two shares of a and b add up to about 100 %: \
-            they may be one comparison seen from two sides, as when similar jobs in the same queue are mostly those of these \
+            they may be one comparison seen from two sides, as when similar jobs in the same partition are mostly those of these \
             two.</li>\n<li>Similar jobs are in the same partition and of about the same size (such as 5 to 16 tasks or processors, or 17 to 64), and 50 % would be even. 2 users \
             with 1.0 % of the CPU time or more and 10 such jobs or more are compared.</li>\n</ul>\n"
         );

@@ -168,12 +168,15 @@ fn the_whole_system_is_no_machine_with_a_strip() {
 fn notices_are_told(page: &dyn Fn(&str) -> String) -> String {
     // Pages fold the part about its effect on numbers.
     let notice = |tag: &str| {
-        format!("<{tag}>The log seems to hold only jobs that ended from 2024-01-11 00:00:00 on.")
+        format!(
+            "<{tag}>The log seems to hold only jobs that ended from 2024-01-11 00:00:00 on, and none \
+            that still ran at its end."
+        )
     };
     let (whole, folded) = (notice("p class=\"notice\""), notice("summary"));
     // A page that has it as a finding does not repeat it as a notice.
     let quality = page("quality");
-    assert!(!quality.contains(&whole) && quality.contains("Jobs that ended earlier are missing"));
+    assert!(!quality.contains(&whole) && quality.contains("Jobs that ended earlier, or"));
     for name in ["index", "months", "load", "replay", "fairness", "distributions"] {
         assert!(page(name).contains(&folded) && !page(name).contains(&whole), "{name}");
     }
@@ -233,7 +236,7 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
     assert!(all.contains("tardy") && all.contains("early"), "{all}");
     let quality = page("quality");
     assert!(quality.contains("No study is complete before 2024-01-11 00:00:00: "), "{quality}");
-    let missing = "<h3>Jobs that ended earlier are missing</h3><p>No job ended before 2024-01-11";
+    let missing = "<h3>Jobs that ended earlier, or still ran at the end, are missing</h3><p>No job ended before 2024-01-11";
     assert!(quality.contains(missing), "{quality}");
     assert!(!quality.contains(">whole<") && !quality.contains("no part of them is missing"));
     let load = std::fs::read(place.path("found/load.json")).unwrap();
@@ -256,7 +259,9 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
     place.run(&["load", "--lake", "open", "--out", "open-load", "--quiet"]).ok();
     place.run(&["report", "open-load"]).ok();
     let load = std::fs::read_to_string(place.path("open-load/report/load.html")).unwrap();
-    assert!(load.contains(&folded) && !load.contains(open), "{running} {load}");
+    let whole = folded.replace(", and none that still ran at its end", "");
+    assert!(folded != whole && load.contains(&whole), "{running} {load}");
+    assert!(!load.contains(&folded) && !load.contains(open), "{running} {load}");
 }
 
 /// A log with times without a zone. The first page says that they are read as UTC.

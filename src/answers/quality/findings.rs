@@ -14,6 +14,7 @@ use crate::notation::listed;
 use crate::results::envelope::Input;
 use crate::schema::{CAPACITY_FROM_USE, ON_SEVERAL, Table};
 use crate::studies::checks::Check;
+use crate::studies::first_end::LACKS_OPEN;
 
 /// The results of a stored `verify`.
 #[derive(Clone, Debug, Default)]
@@ -133,11 +134,12 @@ impl Verified {
         found.extend(self.warnings.iter().map(|said| {
             if self.first_end.as_ref() == Some(said) {
                 // The warning already describes the effect on use, waits and running times.
-                wrong(
-                    "Jobs that ended earlier are missing",
-                    said,
-                    "Users with long jobs have too large a share",
-                )
+                let about = if said.contains(LACKS_OPEN) {
+                    "Jobs that ended earlier, or still ran at the end, are missing"
+                } else {
+                    "Jobs that ended earlier are missing"
+                };
+                wrong(about, said, "Users with long jobs have too large a share")
             } else {
                 wrong("Warning", said, warning)
             }

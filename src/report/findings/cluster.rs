@@ -57,11 +57,15 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     let queue = longest_queue(answer, &interval).unwrap_or_default();
     // If the request had two levels, the mean is neither of them, so both levels follow.
     let levels = answer.level.as_ref().map_or_else(String::new, |level| {
+        let lacks_open =
+            answer.whole_from.as_ref().is_some_and(|from| from.has_open == Some(false));
+        let is_lower = level.after_share < level.before_share;
         format!(
-            ". The request was {} until {}, and {} from then on",
+            ". The request was {} until {}, and {} from then on{}",
             percent(level.before_share),
             level.when,
-            percent(level.after_share)
+            percent(level.after_share),
+            if lacks_open && is_lower { LACKS_RUNNING } else { "" }
         )
     });
     Some(Told::Shown(format!(
@@ -117,6 +121,9 @@ fn waited_longest(answer: &LoadAnswer, stored: &Envelope) -> Option<String> {
         )
     })
 }
+
+/// Why a log that was selected by time of end shows too low a request at its end.
+const LACKS_RUNNING: &str = " (too low: jobs that still ran at the end seem to be missing)";
 
 /// The reason why shares of the capacity can be above 100 %.
 const OVER: &str = ". A request is not use: the cluster accepts requests for more than it has";

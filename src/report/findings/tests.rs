@@ -817,6 +817,30 @@ fn what_waits_at_the_start_of_a_replay_is_kept_apart() {
     assert!(text.contains(without) && text.contains("wait of tasks (49 s instead of"), "{text}");
 }
 
+/// A log without open jobs ends too low; a request that rises at the end needs no such note.
+#[test]
+fn a_log_that_lacks_running_jobs_ends_too_low() {
+    let said_of = |has_open: Value, before: f64| {
+        let level =
+            json!({"at_s": 4e8, "when": "noon", "before_share": before, "after_share": 0.1});
+        said(by(
+            load,
+            &json!({"answer": {"interval_s": 3600.0, "rows": [], "level": level,
+            "totals": {"cpu_allocated_of_capacity_share": 0.4},
+            "whole_from": {"from_s": 3e8, "when": "dawn", "has_open": has_open}}}),
+        ))
+    };
+    let too_low =
+        "10.0 % from then on (too low: jobs that still ran at the end seem to be missing)";
+    for (has_open, is_noted) in [(json!(false), true), (json!(true), false), (json!(null), false)] {
+        let text = said_of(has_open, 0.9);
+        assert_eq!(text.contains(too_low), is_noted, "{text}");
+        assert!(text.contains("10.0 % from then on"), "{text}");
+    }
+    let risen = said_of(json!(false), 0.05);
+    assert!(risen.contains("5.0 % until noon") && !risen.contains("too low"), "{risen}");
+}
+
 #[test]
 fn the_load_is_reported_on_average_and_at_its_fullest() {
     let row = |share: f64| json!({"cpu_allocated_share": share});

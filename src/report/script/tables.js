@@ -68,7 +68,7 @@ Array.from(document.querySelectorAll("table.data")).forEach((table, number) => {
     const isNumber = rows.some((row) => typeof value(row, column) === "number");
     // Aligned to the right, like its numbers.
     header.classList.toggle("number", isNumber);
-    if (rows.length < 2) return;
+    if (rows.length < 2 || table.classList.contains("measures")) return;
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = header.textContent;
