@@ -11,7 +11,7 @@ use crate::studies::outcomes::{Classes, OutcomeRow};
 
 /// Labels for how a job was submitted, and for how often it was scheduled.
 const CAME: [&str; 2] = ["submitted", "no SUBMIT"];
-const ATTEMPTS: [&str; 3] = ["1 attempt", "2+ attempts", "no attempt"];
+const ATTEMPTS: [&str; 3] = ["1 attempt", "2+ attempts", "no start seen"];
 
 /// The path of a sequence, as positions in `CAME`, in `ATTEMPTS` and among the outcomes of
 /// [`Classes::Terminal`].
@@ -136,11 +136,11 @@ mod tests {
             [CAME[came], ATTEMPTS[attempts], Classes::Terminal.outcomes()[ended]]
         };
         assert_eq!(said("014"), ["submitted", "1 attempt", "finished"]);
-        assert_eq!(said("05"), ["submitted", "no attempt", "killed"]);
+        assert_eq!(said("05"), ["submitted", "no start seen", "killed"]);
         assert_eq!(said("01201"), ["submitted", "2+ attempts", "running"]);
         assert_eq!(said("0120"), ["submitted", "1 attempt", "pending"]);
         assert_eq!(said("18"), ["no SUBMIT", "1 attempt", "running"]);
-        assert_eq!(said("7"), ["no SUBMIT", "no attempt", "unknown"]);
+        assert_eq!(said("7"), ["no SUBMIT", "no start seen", "unknown"]);
     }
 
     proptest! {

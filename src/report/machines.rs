@@ -164,6 +164,8 @@ pub(crate) fn drawings(
     let has_cpu = |amounts: &[f64]| amounts.iter().any(|&cpu| 0.0 < cpu);
     if has_cpu(&own.cpu_requested) || has_cpu(&own.cpu_capacity) {
         draw(&mut body, over_time(own, load, (title, unit)));
+    } else if own.first_s.is_some_and(|first_s| load.end_s <= first_s) {
+        body.push_str("<p>It was first seen after the time for which tasks are loaded.</p>\n");
     } else {
         body.push_str(
             "<p>Neither requested CPU nor the CPU of the machine is recorded here.</p>\n",
@@ -258,14 +260,21 @@ fn outages(own: &MachineDetail, load: LoadedHours, title: &str) -> Option<Chart>
         let to = outage.end_s.unwrap_or(end_s);
         span(outage.start_s, to, "away", Tone::Vermilion, false)
     });
-    let whole = span(load.machines_start_s, end_s, "known", Tone::Grey, true);
+    // A machine may have been added later.
+    let first_s = own.first_s.unwrap_or(load.machines_start_s).clamp(load.machines_start_s, end_s);
+    let whole = span(first_s, end_s, "known", Tone::Grey, true);
     (!own.outages.is_empty()).then(|| {
         Chart::Gantt(GanttChart {
             title: format!("{title}: when it was away"),
             caption: format!(
-                "{}, in {} of machine events; the thin line is all of that time.",
+                "{}, in {} of machine events; the thin line is {}.",
                 of_all("Outages", own.outages.len(), own.outage_count),
-                lasting(load.machines_s())
+                lasting(load.machines_s()),
+                if load.machines_start_s < first_s {
+                    "the time since it was first seen"
+                } else {
+                    "all of that time"
+                }
             ),
             time_axis: DAYS_OF_TRACE.to_owned(),
             rows: vec![String::new()],
@@ -386,6 +395,16 @@ mod tests {
         assert_eq!(spans, [(0.0, 10.0), (7.0, 10.0)]);
         assert!(chart.caption.starts_with("Outages, 1 of 3, in 10 d"), "{}", chart.caption);
         assert!(outages(&MachineDetail::default(), load, "Machine 1").is_none());
+        // A machine that was added later.
+        let later = MachineDetail { first_s: Some(5.0 * DAY_S), ..own };
+        let Some(Chart::Gantt(chart)) = outages(&later, load, "Machine 1") else { panic!() };
+        assert_eq!((chart.spans[0].from, chart.spans[0].to), (5.0, 10.0));
+        assert!(chart.caption.ends_with("since it was first seen."), "{}", chart.caption);
+        let html = drawings(&later, (load, &Missing::default()), ("Machine 1", Units::default()));
+        assert!(html.contains("first seen after the time for which tasks are loaded"), "{html}");
+        let early = MachineDetail { first_s: Some(0.5 * DAY_S), ..later };
+        let html = drawings(&early, (load, &Missing::default()), ("Machine 1", Units::default()));
+        assert!(html.contains("Neither requested CPU nor"), "{html}");
     }
 
     #[test]

@@ -102,11 +102,16 @@ fn clock_of(lake: &Lake) -> Option<[f64; 2]> {
     Some([first, last].map(micros_to_seconds))
 }
 
-/// Whether a machine of the lake ever came or went. Always true for lakes that are not of a log;
-/// false for a log whose machines cannot be read.
+/// Whether a machine of the lake ever came or went. Always true for lakes that are not of a log, and
+/// for a log whose machines cannot be read: the study then says why.
 fn has_failures(lake: &Lake) -> bool {
-    let is_known = |read: &MachineEvents| read.events.iter().any(|event| event.time_us != 0);
-    !lake.source().is_log() || MachineEvents::read(lake).is_ok_and(|read| is_known(&read))
+    if !lake.source().is_log() {
+        return true;
+    }
+    MachineEvents::read(lake).map_or_else(
+        |_| lake.has(Table::MachineEvents),
+        |read| read.events.iter().any(|event| event.time_us != 0),
+    )
 }
 
 /// The manifests of a lake as they are on disk.

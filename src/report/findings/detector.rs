@@ -35,7 +35,7 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     let row = answer.rows.iter().find(|row| row.detector == *name)?;
     let score = row.scores.first()?;
     Some(Told::Shown(format!(
-        "{} would end jobs {} earlier{}{}{}{}. Copies that lose take {} of the slot time of all jobs{}. This is \
+        "{} would end jobs {} earlier{}{}{}{}. Copies of `{name}` that lose take {} of the slot time of all jobs{}. This is \
         a dry run, in which a copy takes as long as the median sibling of its task. `{name}` finds {} of \
         {stragglers}{}; {} of its flags on judged tasks are right{}{}{}",
         verdict(name, (earlier, copy)),
@@ -162,8 +162,9 @@ fn limited(answer: &DetectAnswer, copy: &CopyRow) -> String {
         format!(", and from {} on the limit changes nothing", percent(*budget))
     });
     format!(
-        ". With a limit of {} of the slot time of each single job, jobs still end {} earlier{enough}",
+        ". With a limit of {} of the slot time of each single job, `{}` still ends jobs {} earlier{enough}",
         percent(tight),
+        copy.detector,
         percent(saved)
     )
 }

@@ -65,7 +65,8 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     said.push_str(&confined.unwrap_or_default());
     // The first sentence may already have the numbers of jobs.
     let jobs = if later.is_some() { None } else { jobs(answer, best) };
-    let rest = [pooled, lost_more(pair), settled(answer, pair, is_settled), even(pair)];
+    let settled = settled(answer, pair, is_settled);
+    let rest = [pooled, lost_more(pair), settled, limited(answer, pair), even(pair)];
     let more = more + &rest.into_iter().flatten().collect::<String>();
     let record = recorded(answer).map(|said| format!(". {said}"));
     let weak = record.as_ref().map(|said| format!("{said}; {}", left_out(answer)));
@@ -238,6 +239,23 @@ fn settled(answer: &ReplayAnswer, pair: [&Replayed; 2], is_settled: bool) -> Opt
         ". Without the first tenth of the time, at whose start {crowd} from before the window arrive at once, \
         the mean wait {waits}"
     ))
+}
+
+/// How often each of two policies looked no further although a machine had room, if one of them did
+/// so at least twice as often. Its limit may then explain a difference.
+fn limited(answer: &ReplayAnswer, [best, first]: [&Replayed; 2]) -> Option<String> {
+    let [own, other] = [best.depth_cuts?, first.depth_cuts?];
+    let [few, many] = [own.min(other), own.max(other)];
+    (0 < many && few.saturating_mul(2) <= many).then(|| {
+        format!(
+            ". At {} instants under {} and {} under {}, tasks waited beyond the depth of the policy although \
+            a machine had room: part of the difference may come from this limit",
+            grouped(other),
+            name_in(answer, &first.policy),
+            grouped(own),
+            name_in(answer, &best.policy),
+        )
+    })
 }
 
 /// How even the slowdowns of users are under both policies; `None` if that does not change.
