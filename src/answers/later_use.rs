@@ -7,6 +7,7 @@ use super::sentences::{percent, short};
 use crate::facts::FactError;
 use crate::facts::window::Windows;
 use crate::lake::Lake;
+use crate::notation::listed;
 use crate::studies::first_end::FirstEnd;
 use crate::studies::whole_use::{Both, WholeUse};
 
@@ -141,22 +142,23 @@ impl LaterUse {
     /// `None` if the effect is negligible.
     pub(crate) fn said(&self) -> Option<String> {
         let before = self.before_share().filter(|&share| DIFFERENCE <= share)?;
-        let of = |[all, later]: [f64; 2]| {
-            format!("{} instead of {} of the requested CPU time", percent(later), percent(all))
-        };
         let most = |of_what, noun: &str| {
             let (name, shares) = self.first(of_what).filter(|(_, shares)| differ(*shares))?;
-            Some(format!("{noun} {} has most, {}", short(name), of(shares)))
+            let [all, later] = shares.map(percent);
+            Some(format!("{noun} {} has most ({later}; {all} of all)", short(name)))
         };
         let parts = [
             most(Of::Accounts, "account"),
             most(Of::Users, "user"),
-            self.unfinished().map(|shares| format!("jobs that did not finish have {}", of(shares))),
+            self.unfinished().map(|shares| {
+                let [all, later] = shares.map(percent);
+                format!("jobs that did not finish have {later} ({all} of all)")
+            }),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| {
             let first = format!("{} of the requested CPU time is earlier", percent(before));
-            format!("{first}. Without it, {}", parts.join(", and "))
+            format!("{first}. Of the rest, {}", listed(&parts))
         })
     }
 }
@@ -194,9 +196,8 @@ mod tests {
         };
         assert_eq!(
             used.said().unwrap(),
-            "50.0 % of the requested CPU time is earlier. Without it, account taifl has most, \
-            50.0 % instead of 30.0 % of the requested CPU time, and jobs that did not finish have \
-            10.0 % instead of 30.0 % of the requested CPU time"
+            "50.0 % of the requested CPU time is earlier. Of the rest, account taifl has most \
+            (50.0 %; 30.0 % of all) and jobs that did not finish have 10.0 % (30.0 % of all)"
         );
         // There is no use before the instant.
         used.total_s[0] = 501.0;

@@ -213,7 +213,7 @@ fn user_answer(of: &Of<'_>, place: usize, user: &UserUsage) -> String {
     );
     let _ = write!(
         said,
-        ". It was active in {} of {} ({}); the one with most has {} of its usage",
+        ". It was active in {} of {} ({}); the busiest of them has {} of its usage",
         grouped(user.active_intervals),
         match answer.interval_s {
             3600.0 => counted(answer.intervals, "hour"),

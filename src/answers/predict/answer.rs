@@ -379,7 +379,8 @@ fn too_sure(rule: &Score) -> Option<String> {
     let (mean, share) = (top.chance_mean?, top.not_finished_share?);
     (SURE <= mean && share <= mean - TOO_SURE).then(|| {
         format!(
-            "It is too sure of some: of the {1} with a chance of {2} on average, only {0} did not finish",
+            "Some of its chances are far too high: of the {1} with a chance not to finish of {2} on average, only \
+            {0} did not finish",
             percent(share),
             counted(top.jobs, "job"),
             percent(mean)
@@ -532,9 +533,12 @@ mod tests {
         };
         assert_eq!(
             of(37, 0.027).unwrap(),
-            "It is too sure of some: of the 37 jobs with a chance of 95.0 % on average, only 2.7 % did not finish"
+            "Some of its chances are far too high: of the 37 jobs with a chance not to finish of 95.0 % on average, only \
+            2.7 % did not finish"
         );
-        assert!(of(19, 0.0).unwrap().contains("of the 200 jobs with a chance of 55.0 %"));
+        assert!(
+            of(19, 0.0).unwrap().contains("of the 200 jobs with a chance not to finish of 55.0 %")
+        );
         assert_eq!([of(19, 0.4), of(37, 0.75)], [None, None]);
     }
 

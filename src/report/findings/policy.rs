@@ -61,7 +61,8 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
         (said, is_worse_in_part) = (said + later, true);
     }
     let confined = confined(answer, stored);
-    let pooled = if confined.is_some() { None } else { pooled(answer) };
+    let is_confined = confined.is_some();
+    let pooled = if is_confined { None } else { pooled(answer) };
     said.push_str(&confined.unwrap_or_default());
     // The first sentence may already have the numbers of jobs.
     let jobs = if later.is_some() { None } else { jobs(answer, best) };
@@ -88,7 +89,8 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     // If the first policy is worse than what was done, a policy that is better than the first may
     // not be an improvement.
     let is_weak = waits_longer(first, answer);
-    let verdict = match (is_worse_in_part, is_weak) {
+    let verdict = match (is_worse_in_part, is_weak || is_confined) {
+        (true, _) if is_confined => "Perhaps in part",
         (true, _) => "In part",
         (false, true) => "Perhaps",
         (false, false) => "Yes",
