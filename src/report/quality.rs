@@ -363,8 +363,9 @@ fn for_studies(own: &'static Topic, lake: &Lake, all: &[Stored]) -> String {
         let open = open.map_or_else(String::new, |why| format!(". Not answered: {why}"));
         let means = Some(topic.if_cut).filter(|means| !has_all && !means.is_empty());
         let means = means.map_or_else(String::new, |means| format!("; {means}"));
+        let lacks = if cut.is_some() { "; jobs are missing, see above" } else { "" };
         let scope = in_part(scope);
-        let from = Cell::name(&format!("{scope}{means}{}", open.replace('`', "")));
+        let from = Cell::name(&format!("{scope}{lacks}{means}{}", open.replace('`', "")));
         Some(vec![Cell::link(topic.title, topic.file), state, from])
     };
     let rows: Vec<Vec<Cell>> = list::topics().into_iter().filter_map(row).collect();

@@ -238,6 +238,7 @@ fn pages_of_a_log_cut_by_time_of_end_say_so() {
     assert!(quality.contains("No study is complete before 2024-01-11 00:00:00: "), "{quality}");
     let missing = "<h3>Jobs that ended earlier, or still ran at the end, are missing</h3><p>No job ended before 2024-01-11";
     assert!(quality.contains(missing), "{quality}");
+    assert!(quality.contains("; jobs are missing, see above"), "{quality}");
     assert!(!quality.contains(">whole<") && !quality.contains("no part of them is missing"));
     let load = std::fs::read(place.path("found/load.json")).unwrap();
     let load: serde_json::Value = serde_json::from_slice(&load).unwrap();
