@@ -210,9 +210,14 @@ def links(page, path, report):
 
 
 def sorts(page):
-    """Sorts the first column of numbers of every table by clicks on its header."""
+    """Sorts the first column of numbers of every table by clicks on its header.
+
+    A table with a row per measure cannot be sorted: its rows have different units.
+    """
     read = "(table, column) => [...table.tBodies[0].rows].map(row => row.cells[column].dataset.value ?? null)"
-    for table in page.locator("table.data").all():
+    if page.locator("table.measures button").count():
+        yield "a table of measures can be sorted"
+    for table in page.locator("table.data:not(.measures)").all():
         columns = [table.evaluate(read, column) for column in range(table.locator("thead th").count())]
         numbers = [column for column, values in enumerate(columns) if 1 < len(values) and any(values)]
         for column, (order, sign) in itertools.product(numbers[:1], [("descending", -1), ("ascending", 1)]):
