@@ -43,7 +43,7 @@ const HEADER: [&str; 7] = [
     "one attempt and no other event",
     "one attempt and other events",
     "several attempts",
-    "no recorded start",
+    "no start seen",
 ];
 
 /// The index of a course among the columns of courses.

@@ -70,8 +70,7 @@ pub(super) fn incomplete_in_short(results: &[Stored]) -> String {
 }
 
 fn holds_only(from: &load::WholeFrom) -> String {
-    let open =
-        if from.has_open == Some(false) { ", and none that still ran at its end" } else { "" };
+    let open = if from.lacks_open() { ", and none that still ran at its end" } else { "" };
     format!("The log seems to hold only jobs that ended from {} on{open}.", from.when)
 }
 
@@ -82,8 +81,7 @@ fn used_since(from: &load::WholeFrom) -> String {
 }
 
 fn consequences(from: &load::WholeFrom) -> String {
-    let lacks_open = from.has_open == Some(false);
-    let open = if lacks_open { format!(" {LACKS_OPEN}.") } else { String::new() };
+    let open = if from.lacks_open() { format!(" {LACKS_OPEN}.") } else { String::new() };
     let means = from.means.said().map_or_else(String::new, |said| format!(" {said}."));
     format!("{LACKS_EARLY}.{means}{open}")
 }

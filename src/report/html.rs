@@ -238,19 +238,21 @@ pub(crate) fn named_table(
     rows: &[Vec<Cell>],
 ) -> String {
     let headings = columns.iter().map(|column| heading(column)).collect();
-    marked_table(caption, &Header { columns, headings }, rows, &[])
+    marked_table(caption, &Header { columns, headings, class: "data" }, rows, &[])
 }
 
 /// A table with a row per measure. The rows have different units, so it cannot be sorted.
 pub(super) fn table_of_measures(caption: &str, columns: &[String], rows: &[Vec<Cell>]) -> String {
-    let table = named_table(caption, columns, str::to_owned, rows);
-    table.replacen("class=\"data\"", "class=\"data measures\"", 1)
+    let header = Header { columns, headings: columns.to_vec(), class: "data measures" };
+    marked_table(caption, &header, rows, &[])
 }
 
 /// The columns of a table: their names in the file, and their headings.
 struct Header<'a> {
     columns: &'a [String],
     headings: Vec<String>,
+    /// The class of the table, by which scripts find it.
+    class: &'static str,
 }
 
 /// Longer headings are cut in the middle, and have the whole heading as tooltip; in letters.
@@ -266,7 +268,7 @@ pub(super) fn table_with_idle(
 ) -> String {
     let count = idle.iter().filter(|is_idle| **is_idle).count();
     let headings = columns.iter().map(|column| heading(column)).collect();
-    let table = marked_table(caption, &Header { columns, headings }, rows, idle);
+    let table = marked_table(caption, &Header { columns, headings, class: "data" }, rows, idle);
     format!(
         "<div class=\"idles\"><label class=\"filter\"><input type=\"checkbox\"> Show the {} \
          without effect</label>\n{table}</div>\n",
@@ -276,7 +278,8 @@ pub(super) fn table_with_idle(
 
 fn marked_table(caption: &str, header: &Header<'_>, rows: &[Vec<Cell>], idle: &[bool]) -> String {
     let mut text = format!(
-        "<div class=\"table\"><table class=\"data\"><caption>{}</caption><thead><tr>",
+        "<div class=\"table\"><table class=\"{}\"><caption>{}</caption><thead><tr>",
+        header.class,
         escape(caption)
     );
     let shown = labels(&header.headings, HEADING_MAX);

@@ -141,8 +141,8 @@ const COLUMNS: [&str; 18] = [
 ];
 
 /// A table of the policies, and of the record if the log records waits: a row per measure, or a row
-/// per policy if there are many. Empty if users react, since a policy then has several rows. Also empty if there is no record and the
-/// figures are means over several seeds.
+/// per policy if there are many. Empty if users react, since a policy then has several rows. Also
+/// empty if there is no record and the figures are means over several seeds.
 fn side_by_side(answer: &ReplayAnswer) -> String {
     let policies = &answer.policies;
     let Some(first) = policies.first().map(|row| row.policy.as_str()) else { return String::new() };
@@ -175,8 +175,8 @@ fn side_by_side(answer: &ReplayAnswer) -> String {
     };
     let has_crowd = answer.history.is_some_and(|counts| 0 < counts.began_before);
     let policies = policies.iter().map(|row| Row::of(row, first, [record.is_some(), has_crowd]));
-    let all: Vec<Row<'_>> = policies.collect();
-    let all = || record.iter().chain(&all);
+    let policies: Vec<Row<'_>> = policies.collect();
+    let all = || record.iter().chain(&policies);
     let mut rows: Vec<Vec<Cell>> = all().map(|row| row.cells().into()).collect();
     let is_known = |column: &usize| rows.iter().any(|row| !row[*column].html().is_empty());
     // Values that are equal in all rows are in the table of all figures.

@@ -132,6 +132,11 @@ pub struct WholeFrom {
 }
 
 impl WholeFrom {
+    /// Whether the jobs that still ran at the end of the log are missing too.
+    pub(crate) fn lacks_open(&self) -> bool {
+        self.has_open == Some(false)
+    }
+
     /// The load of a log from its first end on.
     pub(super) fn of(first: &FirstEnd, load: &Load) -> Self {
         let at = &load.asked.at;

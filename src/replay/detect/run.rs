@@ -65,7 +65,10 @@ pub fn detect_walked<E: From<FactError> + From<DetectPlanError>>(
         let mut groups: Vec<(&Group, Option<Walked>)> = Vec::new();
         for (own, _) in &read {
             match walks.next().expect("there are walks of every bucket") {
-                Some(walked) => groups.extend(own.iter().zip(walked.into_iter().map(Some))),
+                Some(walked) => {
+                    assert_eq!(walked.len(), own.len(), "the walks are those of these groups");
+                    groups.extend(own.iter().zip(walked.into_iter().map(Some)));
+                }
                 None => groups.extend(own.iter().map(|group| (group, None))),
             }
         }

@@ -2,7 +2,7 @@
 
 use super::Told;
 use crate::answers::episodes::EpisodesAnswer;
-use crate::answers::load::{self, LoadAnswer, averaged};
+use crate::answers::load::{self, LoadAnswer, WholeFrom, averaged};
 use crate::answers::sentences::{Capacity, capital, percent};
 use crate::digits::{grouped, grouped_decimal, lasting, six_digits};
 use crate::results::envelope::Envelope;
@@ -57,8 +57,7 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     let queue = longest_queue(answer, &interval).unwrap_or_default();
     // If the request had two levels, the mean is neither of them, so both levels follow.
     let levels = answer.level.as_ref().map_or_else(String::new, |level| {
-        let lacks_open =
-            answer.whole_from.as_ref().is_some_and(|from| from.has_open == Some(false));
+        let lacks_open = answer.whole_from.as_ref().is_some_and(WholeFrom::lacks_open);
         let is_lower = level.after_share < level.before_share;
         format!(
             ". The request was {} until {}, and {} from then on{}",

@@ -819,7 +819,7 @@ fn what_waits_at_the_start_of_a_replay_is_kept_apart() {
 
 /// A policy that looks no further although a machine has room waits for its limit, not for its order.
 #[test]
-fn a_limit_that_only_one_policy_meets_is_reported() {
+fn a_limit_that_one_policy_meets_far_more_often_is_reported() {
     let said_of = |cuts: [Value; 2]| {
         let mut stored = replayed(49.0, 1.23, [13, 1], 4);
         for (place, cuts) in [0, 2].into_iter().zip(cuts) {
