@@ -206,20 +206,24 @@ fn words_of(window_s: f64) -> String {
     Length::seconds(whole).words()
 }
 
-/// The autocorrelation a day later, and the lag of the highest peak beyond half a day, if there is
-/// one. Only peaks count, because the largest value may be on the slope that falls from lag 0.
+/// The autocorrelation a day later, and the lag of the most prominent peak beyond half a day, if
+/// there is one. Values near lag 0 are high in any log, and a small bump on the slope that falls
+/// from there is higher than a clear peak at its foot.
 fn most_alike(points: &[(f64, f64)]) -> String {
     const FROM_H: f64 = 12.0;
     let Some((_, a_day)) = points.iter().find(|point| point.0 == 24.0) else {
         return String::new();
     };
-    let peaks = points.windows(3).filter(|near| near[0].1 < near[1].1 && near[2].1 <= near[1].1);
-    let peaks = peaks.map(|near| near[1]).filter(|point| FROM_H <= point.0 && 0.0 < point.1);
-    let most = peaks.max_by(|one, other| one.1.total_cmp(&other.1));
+    let peaks = (1..points.len().saturating_sub(1)).filter(|&at| {
+        let own = points[at].1;
+        FROM_H <= points[at].0 && 0.0 < own && points[at - 1].1 < own && points[at + 1].1 <= own
+    });
+    let peaks = peaks.map(|at| (prominence(points, at), points[at]));
+    let most = peaks.max_by(|one, other| one.0.total_cmp(&other.0)).map(|peak| peak.1);
     let peak = match most {
-        Some((24.0, _)) => ", the highest peak beyond half a day".to_owned(),
+        Some((24.0, _)) => ", the most prominent peak beyond half a day".to_owned(),
         Some((lag, value)) => {
-            format!("; the highest peak beyond half a day is at {lag} h ({value:.2})")
+            format!("; the most prominent peak beyond half a day is at {lag} h ({value:.2})")
         }
         None => "; there is no peak beyond half a day".to_owned(),
     };
@@ -233,9 +237,21 @@ fn most_alike(points: &[(f64, f64)]) -> String {
     format!("{rhythm} 24 h the autocorrelation is {a_day:.2}{peak}. ")
 }
 
+/// How far a peak rises above the higher of the two lowest points that separate it from higher ones
+/// (or from the ends of the line).
+fn prominence(points: &[(f64, f64)], at: usize) -> f64 {
+    let own = points[at].1;
+    let lowest = |side: &mut dyn Iterator<Item = &(f64, f64)>| {
+        side.map(|point| point.1).take_while(|value| *value <= own).fold(own, f64::min)
+    };
+    let left = lowest(&mut points[..at].iter().rev());
+    let right = lowest(&mut points[at + 1..].iter());
+    own - left.max(right)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{most_alike, too_short};
+    use super::{most_alike, prominence, too_short};
     use crate::studies::load::arrivals::{ArrivalStudy, HourRow, TimeOfDay};
 
     #[test]
@@ -276,7 +292,7 @@ mod tests {
         let daily = |lag: f64| 0.5 * (1.0 + (lag / 24.0 * std::f64::consts::TAU).cos()) - lag / 1e3;
         assert_eq!(
             said(daily),
-            "A daily rhythm: after 24 h the autocorrelation is 0.98, the highest peak beyond half a day. "
+            "A daily rhythm: after 24 h the autocorrelation is 0.98, the most prominent peak beyond half a day. "
         );
         let negative = |lag: f64| if lag == 30.0 { -0.25 } else { -0.5 };
         assert!(said(negative).ends_with("no peak beyond half a day. "));
@@ -291,8 +307,27 @@ mod tests {
         let other = |lag: f64| if lag == 30.0 { 0.75 } else { 0.5 };
         assert_eq!(
             said(other),
-            "After 24 h the autocorrelation is 0.50; the highest peak beyond half a day is at 30 h \
+            "After 24 h the autocorrelation is 0.50; the most prominent peak beyond half a day is at 30 h \
             (0.75). "
         );
+        // A bump on the slope is higher than the peak of the day, but less prominent.
+        let slope = |lag: f64| match lag {
+            15.0 => 0.65,
+            24.0 => 0.6,
+            lag => 1.0 - lag / 40.0,
+        };
+        let bump = said(slope);
+        assert!(
+            bump.starts_with("A daily rhythm: after 24 h the autocorrelation is 0.60,"),
+            "{bump}"
+        );
+    }
+
+    #[test]
+    fn a_peak_is_as_prominent_as_it_rises_above_the_valleys_beside_it() {
+        let line: Vec<(f64, f64)> =
+            (0..).map(f64::from).zip([5.0, 1.0, 3.0, 2.0, 4.0, 0.0]).collect();
+        assert_eq!(prominence(&line, 2), 1.0, "a higher peak is beyond the valley of 2");
+        assert_eq!(prominence(&line, 4), 3.0, "the valley of 1 is on the way to 5");
     }
 }
