@@ -37,14 +37,14 @@ fn outcome(job: &JobDetail, ends: Ends) -> String {
     format!("{ended}, and counts as \"{counted_as}\" by its exact sequence of events")
 }
 
-/// The names of the events of a short sequence: `014: SUBMIT, SCHEDULE, FINISH`.
+/// The names of the events of a short sequence: `SUBMIT, SCHEDULE, FINISH (014)`.
 fn spelled(sequence: &str) -> String {
     const EVENTS_MAX: usize = 12;
     let name = |digit: char| Some(EventType::of(digit.to_digit(16)?)?.name());
     let names: Option<Vec<&str>> = sequence.chars().map(name).collect();
     match names {
         Some(names) if !names.is_empty() && names.len() <= EVENTS_MAX => {
-            format!("{sequence}: {}", names.join(", "))
+            format!("{} ({sequence})", names.join(", "))
         }
         _ => format!("{sequence} ({SEQUENCE_DIGITS})"),
     }
@@ -99,8 +99,13 @@ fn evicted(job: &JobDetail) -> String {
         0 => String::new(),
         some if stored == job.attempt_count => format!(", {} of them evicted", grouped(some)),
         some => format!(
-            "; of the {} shown below, {} evicted",
+            "; of the {} drawn below{}, {} evicted",
             counted(stored, "attempt"),
+            if (job.tasks.len() as u64) < job.task_count {
+                format!(", in the {} with most", counted(job.tasks.len() as u64, "task"))
+            } else {
+                String::new()
+            },
             if some == 1 { "1 was".to_owned() } else { format!("{} were", grouped(some)) }
         ),
     }
@@ -204,7 +209,7 @@ mod tests {
             html.contains("It failed (TIMEOUT); 1 task with 1 attempt, which ran for 2 h."),
             "{html}"
         );
-        for fact in ["12", "long", "2 h", "TIMEOUT", "100.0 %", "013: SUBMIT, SCHEDULE, FAIL"] {
+        for fact in ["12", "long", "2 h", "TIMEOUT", "100.0 %", "SUBMIT, SCHEDULE, FAIL (013)"] {
             assert!(html.contains(&format!(">{fact}<")), "{fact}: {html}");
         }
         assert_eq!(html.matches(">long<").count(), 1, "{html}");
@@ -240,7 +245,7 @@ mod tests {
         assert!(html.contains(said), "{html}");
         let more = JobDetail { attempt_count: 5, ..evicted };
         let html = sentences(&more, Ends::Known);
-        assert!(html.contains("; of the 1 attempt shown below, 1 was evicted."), "{html}");
+        assert!(html.contains("; of the 1 attempt drawn below, 1 was evicted."), "{html}");
         let other = JobDetail { outcome_by_sequence: "other".into(), ..job };
         let html = sentences(&other, Ends::Known);
         let said = "It failed (TIMEOUT), and counts as \"other\" by its exact sequence of events";

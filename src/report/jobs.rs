@@ -19,6 +19,7 @@ use super::job_sentences::{SEQUENCE_DIGITS, known, place_of, sentences};
 use super::links::{JOBS, Links};
 use super::tables::cells::in_unit;
 use super::text::{clock, escape, instant};
+use crate::answers::condition::name_of;
 use crate::answers::detect;
 use crate::answers::sentences::{Ends, short};
 use crate::answers::sweep::{JobDetail, JobDetails, JobEvent, JobKill, JobTask};
@@ -269,6 +270,10 @@ pub(crate) fn drawings((job, ends, missing): (&JobDetail, Ends, &Missing), id: i
 const CUT_OFF: &str =
     "; cut off: the CPU that the killed tasks requested for the time after their kill";
 
+/// What a kill means for a job that finished.
+const HARMED: &str = "<p>The job finished. Each kill below of a task that had not ended would have harmed it: the CPU \
+    that is cut off is then not saved but missing, and what its tasks had used before is lost.</p>\n";
+
 /// The effect that kill rules would have had on its tasks.
 fn condemned(job: &JobDetail) -> String {
     let mut html = String::from("<h2>What kill rules would have done with it</h2>\n");
@@ -279,7 +284,7 @@ fn condemned(job: &JobDetail) -> String {
     let saved_in = most_s.map(|most_s| job_cpu::unit_of_request(job, most_s));
     let row = |kill: &JobKill| {
         let mut cells = vec![
-            Cell::name(&kill.rule),
+            Cell::name(name_of(&kill.rule)),
             in_unit(number(&kill.threshold), &kill.threshold.to_string(), &kill.unit),
             number(&kill.condemned_tasks),
             kill.over_by_then.map_or_else(|| Cell::name(""), |over| number(&over)),
@@ -301,6 +306,9 @@ fn condemned(job: &JobDetail) -> String {
             header.push(format!("requested CPU cut off ({unit})"));
         }
         let rows: Vec<Vec<Cell>> = acting.iter().map(|kill| row(kill)).collect();
+        if job.outcome_by_last_event == "finished" {
+            html.push_str(HARMED);
+        }
         let caption = format!(
             "Tasks that each rule would kill ({}); already ended: tasks that were over by then, whose kill \
             changes nothing{}",
@@ -474,6 +482,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::answers::condition::LIMITS;
 
     #[test]
     fn what_is_drawn_is_counted_against_all() {
@@ -523,6 +532,15 @@ mod tests {
         let html = judged(&job(Some(0)), None, Some(&about(Some(9))));
         assert!(html.contains("requested CPU cut off (CPU-h)") && html.contains(">2.5<"), "{html}");
         assert!(!html.contains("saves nothing") && html.contains("No detector flags"), "{html}");
+        assert!(!html.contains("would have harmed it"), "{html}");
+        let mut finished = job(Some(0));
+        finished.outcome_by_last_event = "finished".into();
+        LIMITS.clone_into(&mut finished.kills[0].rule);
+        let html = judged(&finished, None, None);
+        assert!(
+            html.contains("would have harmed it") && html.contains("share of the time limit"),
+            "{html}"
+        );
         assert!(!judged(&job(None), None, None).contains("detector"));
         let single = JobDetail { task_count: 1, ..job(Some(0)) };
         assert!(!judged(&single, None, Some(&about(Some(10)))).contains("detector"));
