@@ -66,10 +66,7 @@ impl UseSince {
     /// most use in the whole log: `; taifl with 45.9 % since 2016-12-30, from when on the log no
     /// longer lacks jobs that had ended`. Empty if the shares hardly differ.
     pub(crate) fn beside(&self, of: Of, whole: &str) -> String {
-        let Some((name, [_, share])) = self.used.first(of).filter(|(_, shares)| differ(*shares))
-        else {
-            return String::new();
-        };
+        let Some((name, [_, share])) = self.used.most(of) else { return String::new() };
         let who = if name == whole { String::new() } else { format!("{} with ", short(name)) };
         format!(
             "; {who}{} since {}, from when on the log no longer lacks jobs that had ended",
@@ -117,8 +114,13 @@ impl LaterUse {
         (0.0 < all_s).then(|| 1.0 - later_s / all_s)
     }
 
-    /// The name with most use from the instant on, with its shares.
-    pub(crate) fn first(&self, of: Of) -> Option<(&str, [f64; 2])> {
+    /// The name with most use from the instant on, with its shares of the whole log and from then
+    /// on; `None` if the two hardly differ.
+    pub(crate) fn most(&self, of: Of) -> Option<(&str, [f64; 2])> {
+        self.first(of).filter(|(_, shares)| differ(*shares))
+    }
+
+    fn first(&self, of: Of) -> Option<(&str, [f64; 2])> {
         let most = |one: &&OfName, other: &&OfName| one.cpu_s[1].total_cmp(&other.cpu_s[1]);
         let row = self.rows(of).iter().max_by(most)?;
         Some((&row.name, self.shares(row.cpu_s)?))
@@ -143,7 +145,7 @@ impl LaterUse {
     pub(crate) fn said(&self) -> Option<String> {
         let before = self.before_share().filter(|&share| DIFFERENCE <= share)?;
         let most = |of_what, noun: &str| {
-            let (name, shares) = self.first(of_what).filter(|(_, shares)| differ(*shares))?;
+            let (name, shares) = self.most(of_what)?;
             let [all, later] = shares.map(percent);
             Some(format!("{noun} {} has most ({later}; {all} of all)", short(name)))
         };

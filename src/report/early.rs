@@ -5,11 +5,16 @@
 
 use super::tables::FOLDED_ROWS;
 use super::text::escape;
-use crate::answers::later_use::LaterUse;
-use crate::answers::load;
+use crate::answers::fairness::{self, FairnessAnswer};
+use crate::answers::later_use::{LaterUse, Of};
+use crate::answers::sentences::{percent, short};
+use crate::answers::{account, load};
 use crate::digits::counted;
+use crate::fairness::gather::By;
+use crate::results::envelope::Measures;
 use crate::results::{Stored, Table};
 use crate::studies::first_end::{LACKS_EARLY, LACKS_OPEN};
+use crate::studies::meter::CpuDefinition;
 
 /// The instant from which a log seems to hold all jobs, if it was selected by time of end.
 fn found(results: &[Stored]) -> Option<load::WholeFrom> {
@@ -80,6 +85,30 @@ fn used_since(from: &load::WholeFrom) -> String {
     used.map_or_else(String::new, |said| format!(" {said}."))
 }
 
+/// The shares of a result about use, from the instant on at which the log is whole, as a sentence
+/// without its full stop. `None` for a complete log, for other results, and if the shares hardly
+/// differ from those of the whole log.
+pub(super) fn later_shares(result: &Stored, results: &[Stored]) -> Option<String> {
+    if result.whole.chosen::<Measures>().cpu != Some(CpuDefinition::Requested.to_string()) {
+        return None;
+    }
+    let from = found(results)?;
+    let used = from.used.as_ref()?;
+    let when = &from.when;
+    if result.name == account::KINDS[0].name {
+        let [_, later] = used.unfinished()?.map(percent);
+        return Some(format!(
+            "From {when} on, {later} of the requested CPU time went to jobs that did not finish"
+        ));
+    }
+    let by = Some(result).filter(|own| own.name == fairness::KIND.name);
+    let by = by.and_then(Stored::found::<FairnessAnswer>).filter(|own| own.by == By::User);
+    by.and_then(|_| used.most(Of::Users)).map(|(name, [_, later])| {
+        let later = percent(later);
+        format!("From {when} on, user {} requested most: {later} of the CPU time", short(name))
+    })
+}
+
 fn consequences(from: &load::WholeFrom) -> String {
     let open = if from.lacks_open() { format!(" {LACKS_OPEN}.") } else { String::new() };
     let means = from.means.said().map_or_else(String::new, |said| format!(" {said}."));
@@ -88,10 +117,40 @@ fn consequences(from: &load::WholeFrom) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::results::envelope::Envelope;
+
+    /// Promise: shares of the time for which the log is whole come with shares of the same use.
+    #[test]
+    fn shares_from_the_first_end_on_are_those_of_requested_cpu() {
+        let of = |name: &str, settings: Value, answer: Value| {
+            let name = name.to_owned();
+            Stored::of(Envelope { name, settings, answer, ..Envelope::default() })
+        };
+        let used = json!({"total_s": [1000.0, 500.0], "finished_s": [700.0, 450.0],
+            "users": [{"name": "a", "cpu_s": [600.0, 100.0]}, {"name": "b", "cpu_s": [400.0, 400.0]}]});
+        let load = json!({"whole_from": {"from_s": 150.0, "when": "noon", "used": used, "has_open": true}});
+        let loads = [of(load::KIND.name, json!({}), load)];
+        let said = |name: &str, cpu: &str, by: &str| {
+            let answer = json!({"by": by, "total": 1000.0, "total_cpu_s": 1000.0});
+            later_shares(&of(name, json!({"cpu": cpu}), answer), &loads)
+        };
+        let cpu = account::KINDS[0].name;
+        assert_eq!(
+            said(cpu, "requested", "user").unwrap(),
+            "From noon on, 10.0 % of the requested CPU time went to jobs that did not finish"
+        );
+        assert_eq!(
+            said(fairness::KIND.name, "requested", "user").unwrap(),
+            "From noon on, user b requested most: 80.0 % of the CPU time"
+        );
+        assert_eq!(said(fairness::KIND.name, "requested", "queue"), None);
+        assert_eq!(said(cpu, "measured", "user"), None);
+        let own = of(cpu, json!({"cpu": "requested"}), json!({"total": 1000.0}));
+        assert_eq!(later_shares(&own, &[]), None, "a complete log");
+    }
 
     #[test]
     fn rows_before_the_log_is_whole_are_only_in_the_file() {

@@ -22,7 +22,7 @@ use super::settings::flatten;
 use super::tables::{FOLDED_ROWS, repeats_others, stored_table};
 use super::text::{caption, escape, gpu_time, sentence, sentence_ends};
 use super::ticks::{self, described};
-use super::together::with_episodes;
+use super::together::with_others;
 use crate::answers::classify::{self, ClassifyAnswer};
 use crate::answers::describe::DescribeAnswer;
 use crate::answers::replay::ReplayAnswer;
@@ -275,7 +275,7 @@ fn section(
     };
     body.push_str(&headed(result, &heading));
     if let Some(said) = answer(kind, result) {
-        body.push_str(&in_sentences(&with_episodes(&said, result, all)));
+        body.push_str(&in_sentences(&with_others(&said, result, all)));
     }
     body.push_str(&months::few(result));
     body.push_str(&ticks::lasts_longer(result, all));

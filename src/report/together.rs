@@ -4,6 +4,7 @@
 //! clause about the episodes if most unfinished jobs ended in them. Episodes count events of tasks,
 //! so they match jobs only if every job is one task that ends once.
 
+use super::early::later_shares;
 use crate::answers::classify::{self, ClassifyAnswer};
 use crate::answers::episodes::{self, EpisodeRow, EpisodesAnswer};
 use crate::answers::sentences::{percent, short};
@@ -27,9 +28,17 @@ const ENDS: [(&str, &str, &str); 4] = [
     ("lost", "tasks lost", "were lost"),
 ];
 
-/// The sentence about the outcomes of jobs with a clause about jobs that ended together; other
-/// sentences as they are.
-pub(super) fn with_episodes(said: &str, result: &Stored, all: &[Stored]) -> String {
+/// The answer of a result with what other results know about it. Outcomes of jobs get a clause about
+/// jobs that ended together. Shares of use in a log that lacks earlier jobs come after the same
+/// shares of the time for which it is whole. Other answers stay as they are.
+pub(super) fn with_others(said: &str, result: &Stored, all: &[Stored]) -> String {
+    match later_shares(result, all) {
+        Some(later) => format!("{later}. Over the whole log: {said}"),
+        None => with_episodes(said, result, all),
+    }
+}
+
+fn with_episodes(said: &str, result: &Stored, all: &[Stored]) -> String {
     let jobs = Some(result).filter(|own| own.name == classify::KINDS[0].name);
     let of = |name: &str| all.iter().find(|own| own.name == name);
     let clause = jobs.and_then(Stored::found::<ClassifyAnswer>).and_then(|jobs| {

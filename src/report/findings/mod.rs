@@ -32,7 +32,7 @@
 use serde::Deserialize;
 
 use super::text::{caption, sentence_ends};
-use super::together::with_episodes;
+use super::together::with_others;
 use crate::answers::sentences::{meaning_of, most_of};
 use crate::answers::study::Topic;
 use crate::answers::{account, detect, episodes, fairness, list, load, replay, sweep};
@@ -179,7 +179,7 @@ pub(super) fn findings(results: &[Stored]) -> Findings {
                 all.leave_open((rule.asks.to_owned(), result.name.clone(), topic), why);
                 continue;
             }
-            Told::Shown(sentence) => (with_episodes(&sentence, result, results), true),
+            Told::Shown(sentence) => (with_others(&sentence, result, results), true),
             Told::NotShown(sentence) => (sentence, false),
         };
         all.found.push(Finding {
