@@ -79,10 +79,10 @@ fn doubts(answer: &SweepAnswer, lead: &Choice, row: &SweepRow) -> Vec<String> {
     let tested = tested_share(lead, row).filter(|share| *share < TESTED_MIN);
     let rule = killing(answer, lead);
     let tested = tested.map(|share| {
-        let share = percent(share);
+        let untested = percent(1.0 - share);
         format!(
-            "of the saving of the rule chosen on earlier jobs, {rule}, only {share} is on jobs by which a rule \
-            could be chosen or tested"
+            "the rule chosen on earlier jobs, {rule}, is hardly tested: {untested} of what it saves is on jobs \
+            by which it was neither chosen nor tested, such as those that ran when it was chosen"
         )
     });
     tested.into_iter().chain(evictions(answer, &lead.train.rule)).collect()
@@ -120,7 +120,7 @@ fn doubtful(
     };
     let all = over_all_in_short(answer, row)?;
     let chosen = if is_lead { chosen } else { format!("{chosen}: over all jobs, it {all}") };
-    let later = capital(&of_later(answer, selection, lead, "it"));
+    let later = of_later(answer, selection, lead, "This rule");
     rest.extend([chosen, later]);
     let gentler = of_gentler(answer, row, &[rule, &lead.train.rule]);
     if is_lead {
@@ -129,7 +129,7 @@ fn doubtful(
     } else {
         let destroys = destroys(row).map_or_else(String::new, |said| format!(" and {said}"));
         let harmed = counted(row.harmed_jobs?, "finished job");
-        rest.push(format!("Over all jobs, it harms {harmed}{destroys}{gentler}"));
+        rest.push(format!("Over all jobs, this rule harms {harmed}{destroys}{gentler}"));
     }
     Some(in_sentences(with_doubt(&first, doubts.first().map(String::as_str)), rest))
 }
@@ -227,8 +227,10 @@ fn confirmed(
     Some(in_sentences(capital(&first), rest))
 }
 
-/// `saves a net 10.3 % of the CPU of jobs that did not finish, harms 179 of 12,231 finished jobs
-/// (1.5 %) and destroys 14.5 % of the CPU of finished jobs`; `None` if these numbers are not known.
+/// `saves a net 2,249 NCU-h (10.3 % of the CPU of jobs that did not finish), harms 179 of 12,231
+/// finished jobs (1.5 %) and destroys 120 NCU-h (14.5 % of the CPU of finished jobs), already
+/// deducted from the net`; `None` if these numbers are not known. The two shares have different totals, so both
+/// amounts are given.
 fn does(answer: &SweepAnswer, row: &SweepRow, within: &str) -> Option<String> {
     let (net, harmed) = (row.net_share?, row.harmed_jobs?);
     let finished = counted(answer.finished_jobs_with_tasks?, "finished job");
@@ -237,18 +239,19 @@ fn does(answer: &SweepAnswer, row: &SweepRow, within: &str) -> Option<String> {
     // The harm is known only for jobs with loaded tasks.
     let within = if within.is_empty() { String::new() } else { format!(" with tasks{within}") };
     let harms = format!("harms {} of {finished}{within}{share}", grouped(harmed));
+    let amount = |cpu: Option<f64>, share: f64, of: String| match cpu {
+        Some(cpu) => format!("{} {} ({} of {of})", six_digits(cpu), answer.unit, percent(share)),
+        None => format!("{} of {of}", percent(share)),
+    };
     let and = match row.destroyed_cpu_share.filter(|share| 0.0 < *share) {
         Some(share) => {
-            format!(", {harms} and destroys {} of the CPU of finished jobs", percent(share))
+            let destroyed = amount(row.destroyed_cpu, share, "the CPU of finished jobs".to_owned());
+            format!(", {harms} and destroys {destroyed}, already deducted from the net")
         }
         None => format!(" and {harms}"),
     };
-    Some(format!(
-        "saves a net {} of the {} of {}{and}",
-        percent(net),
-        answer.cpu_words(),
-        lost_jobs(&answer.total_cpu)
-    ))
+    let of = format!("the {} of {}", answer.cpu_words(), lost_jobs(&answer.total_cpu));
+    Some(format!("saves a net {}{and}", amount(row.net_cpu, net, of)))
 }
 
 /// `; killing tasks after 30 min of dead time saves 9.7 %, harms 27 and destroys 16.5 %`. Empty if

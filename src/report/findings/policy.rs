@@ -55,34 +55,28 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let kills = if kills.is_empty() { kills } else { format!("; {kills}") };
     let pair = [best, first];
     let is_settled = is_settled(answer, pair);
-    let Compared { mut said, more, mut is_worse_in_part } = compared(pair, is_settled);
-    let later = later(answer, pair);
-    if let Some(later) = &later {
-        (said, is_worse_in_part) = (said + later, true);
-    }
+    let Compared { said, more, is_worse_in_part } = compared(answer, pair, is_settled);
     let confined = confined(answer, stored);
     let is_confined = confined.is_some();
     let pooled = if is_confined { None } else { pooled(answer) };
-    said.push_str(&confined.unwrap_or_default());
-    // The first sentence may already have the numbers of jobs.
-    let jobs = if later.is_some() { None } else { jobs(answer, best) };
+    let confined = confined.map_or_else(String::new, |said| format!(" ({said})"));
     let settled = settled(answer, pair, is_settled);
-    let rest = [pooled, lost_more(pair), settled, limited(answer, pair), even(pair)];
+    let rest =
+        [of_all_jobs(pair), pooled, settled, limited(answer, pair), even(pair), jobs(answer)];
     let more = more + &rest.into_iter().flatten().collect::<String>();
     let record = recorded(answer).map(|said| format!(". {said}"));
     let weak = record.as_ref().map(|said| format!("{said}; {}", left_out(answer)));
     let weak = weak.unwrap_or_default();
-    let jobs = jobs.unwrap_or_default();
     if delay != [Change::Lower; 2] {
         return Some(Told::NotShown(format!(
-            "No other policy is shown to lower both the mean wait of tasks and their mean slowdown: {said}{kills}{more}{weak}{jobs}"
+            "No other policy is shown to lower both the mean wait of tasks and their mean slowdown{confined}: {said}{kills}{more}{weak}"
         )));
     }
     let others = worse_ones(answer, first);
     if answer.policies.iter().all(|row| waits_longer(row, answer)) {
         return Some(Told::NotShown(format!(
             "No policy is shown to do better than what was done: under each of them tasks wait longer than \
-            they did. Among them, {said}{kills}{more}{}{jobs}{others}",
+            they did{confined}. Among them, {said}{kills}{more}{}{others}",
             record.unwrap_or_default()
         )));
     }
@@ -101,7 +95,7 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     } else {
         weak
     };
-    Some(Told::Shown(format!("{verdict}: {said}{kills}{more}{weak}{jobs}{others}")))
+    Some(Told::Shown(format!("{verdict}{confined}: {said}{kills}{more}{weak}{others}")))
 }
 
 /// The effect of the kill rule of a policy; `None` if there is no kill rule or it killed no task.
@@ -113,15 +107,16 @@ fn kill_of(row: &Replayed, first: &Replayed) -> Option<String> {
 
 /// The changes under a policy, compared with the first.
 struct Compared {
-    /// `fair share, compared with first come, first served, lowers the mean wait of tasks (28.2 min
-    /// instead of 41.9 min), but raises ...`: the decisive changes, and those for the worse.
+    /// `fair share, compared with first come, first served, ends 1,043 of 12,001 jobs sooner and 346
+    /// later; it lowers the mean wait of tasks (28.2 min instead of 41.9 min), but raises ...`: the
+    /// jobs, the decisive changes, and those for the worse.
     said: String,
     /// `. It also lowers ...; within 1 %: ...`: the other changes.
     more: String,
     is_worse_in_part: bool,
 }
 
-fn compared(pair: [&Replayed; 2], is_settled: bool) -> Compared {
+fn compared(answer: &ReplayAnswer, pair: [&Replayed; 2], is_settled: bool) -> Compared {
     let [best, first] = pair;
     let is_whole = pair.iter().any(|row| row.metrics.whole_job_response_s.is_some());
     let changes = |measure: &&Measure, wanted: Change| {
@@ -144,10 +139,9 @@ fn compared(pair: [&Replayed; 2], is_settled: bool) -> Compared {
         Some(lower) => (Some(lower), list(&of(others, Change::Lower))),
         None => (list(&of(others, Change::Lower)), None),
     };
-    let higher = [list(&higher), of_all_jobs(pair)];
-    let higher = higher.into_iter().flatten().collect::<Vec<String>>();
-    let higher = (!higher.is_empty()).then(|| higher.join(" and "));
-    let is_worse_in_part = lower.is_some() && higher.is_some();
+    let higher = list(&higher);
+    let is_worse = higher.is_some() || is_later_in_all(pair);
+    let is_worse_in_part = lower.is_some() && is_worse;
     let does = match (lower, higher) {
         (Some(lower), Some(higher)) => format!("lowers {lower}, but raises {higher}"),
         (Some(lower), None) => format!("lowers {lower}"),
@@ -163,7 +157,13 @@ fn compared(pair: [&Replayed; 2], is_settled: bool) -> Compared {
     let more = capital(&further.join("; "));
     let more = if more.is_empty() { more } else { format!(". {more}") };
     let [own, other] = names(pair).unwrap_or_else(|| pair.map(|row| in_words(&row.policy)));
-    let said = format!("{own}, compared with {other}, {does}");
+    let [helped, hurt] = [best.against_first.helped as u64, best.against_first.hurt as u64];
+    let jobs = answer.history.map(|counts| counts.jobs).filter(|_| 0 < helped + hurt);
+    let ends = jobs.map_or_else(String::new, |jobs| {
+        let (helped, hurt) = (grouped(helped), grouped(hurt));
+        format!("ends {helped} of {} sooner and {hurt} later; it ", counted(jobs, "job"))
+    });
+    let said = format!("{own}, compared with {other}, {ends}{does}");
     Compared { said, more, is_worse_in_part }
 }
 
@@ -179,7 +179,7 @@ fn names(pair: [&Replayed; 2]) -> Option<[String; 2]> {
 /// single pool is then a strong assumption.
 const CONFINED: f64 = 0.9;
 
-/// A clause for the end of the first sentence: the queue with most tasks never used all processors.
+/// A clause for the start of the first sentence: the queue with most tasks never used all processors.
 fn confined(answer: &ReplayAnswer, stored: &Envelope) -> Option<String> {
     let queue = answer.largest_queue.as_ref()?;
     let all = answer.pooled_processors?;
@@ -187,7 +187,7 @@ fn confined(answer: &ReplayAnswer, stored: &Envelope) -> Option<String> {
     let noun = if is_slurm { "partition" } else { "queue" };
     (queue.processors_max <= CONFINED * all).then(|| {
         format!(
-            "; the replays give all {} processors to every job, but {noun} {}, with {} of the tasks, never used \
+            "the replays give all {} processors to every job, but {noun} {}, with {} of the tasks, never used \
             more than {} at once in the record",
             six_digits(all),
             queue.name,
@@ -206,18 +206,12 @@ fn pooled(answer: &ReplayAnswer) -> Option<String> {
     ))
 }
 
-/// A clause for the end of the first sentence: many jobs end later. That is, more jobs end later
-/// than sooner, or the responses of all jobs rise. `None` otherwise.
-fn later(answer: &ReplayAnswer, pair: [&Replayed; 2]) -> Option<String> {
+/// Whether a policy is worse for jobs as a whole: it ends more of them later than sooner, or the
+/// responses of all jobs rise and some end later.
+fn is_later_in_all(pair: [&Replayed; 2]) -> bool {
     let against = &pair[0].against_first;
-    let [helped, hurt] = [against.helped as u64, against.hurt as u64];
-    let [sooner, later] = [helped, hurt].map(grouped);
-    if helped < hurt {
-        return Some(format!("; it ends more jobs later ({later}) than sooner ({sooner})"));
-    }
-    let jobs = counted(answer.history?.jobs, "job");
-    let rises = of_all_jobs(pair).is_some();
-    (0 < hurt && rises).then(|| format!("; {later} of {jobs} end later, {sooner} sooner"))
+    let rises = 0 < against.hurt && risen(pair).is_some();
+    against.helped < against.hurt || rises
 }
 
 /// A further sentence if many tasks arrive at once when the replay starts. It says why the first
@@ -284,20 +278,11 @@ fn waits_longer(row: &Replayed, answer: &ReplayAnswer) -> bool {
     waits.is_some_and(|(record, own)| Change::of(own.mean, record.mean) == Change::Higher)
 }
 
-/// The numbers of jobs that end sooner and later than under the first policy, as a further
-/// sentence.
-fn jobs(answer: &ReplayAnswer, best: &Replayed) -> Option<String> {
-    let first = answer.policies.first()?;
-    let against = &best.against_first;
-    let (helped, hurt) = (grouped(against.helped as u64), grouped(against.hurt as u64));
-    let of = counted(answer.history?.jobs, "job");
-    Some(format!(
-        ". Of {of}{}, {helped} end sooner under {} than under {}, and {hurt} later (by {})",
-        cut(answer),
-        name_in(answer, &best.policy),
-        name_in(answer, &first.policy),
-        answer.by_more_than()
-    ))
+/// What the numbers of jobs that end sooner and later mean, as a further sentence.
+fn jobs(answer: &ReplayAnswer) -> Option<String> {
+    let cut = cut(answer);
+    answer.history?;
+    Some(format!(". Jobs count as sooner or later by {}{cut}", answer.by_more_than()))
 }
 
 /// One sentence about the policies with a longer mean wait and a larger mean slowdown than under
@@ -326,8 +311,7 @@ fn worse_ones(answer: &ReplayAnswer, first: &Replayed) -> String {
     if said.is_empty() { said } else { format!(". {}", capital(&said)) }
 }
 
-/// ` (1,502 with a task that is cut at the end of the window, ...)`; empty if there is no such
-/// task.
+/// `; 1,502 have a task that is cut at the end of the window, ...`; empty if there is no such task.
 fn cut(answer: &ReplayAnswer) -> String {
     let Some(counts) = answer.history.filter(|counts| 0 < counts.still_running) else {
         return String::new();
@@ -337,13 +321,13 @@ fn cut(answer: &ReplayAnswer) -> String {
         None => "some".to_owned(),
     };
     let is_apart = answer.policies.iter().any(|row| row.metrics.whole_job_response_s.is_some());
-    let apart = if is_apart { ", which are left out of the responses" } else { "" };
-    format!(" ({who} with a task that is cut at the end of the window{apart})")
+    let apart = if is_apart { ", and are left out of the responses" } else { "" };
+    format!("; {who} of them have a task that is cut at the end of the window{apart}")
 }
 
 /// The responses over all jobs that rise under a policy, although they do not rise over the jobs
 /// that the end of the window does not cut. `None` if there are none.
-fn of_all_jobs(pair: [&Replayed; 2]) -> Option<String> {
+fn risen(pair: [&Replayed; 2]) -> Option<String> {
     let change = |spreads: [Spread; 2], value: fn(Spread) -> f64| {
         let [own, first] = spreads.map(value);
         Change::of(own, first)
@@ -361,18 +345,25 @@ fn of_all_jobs(pair: [&Replayed; 2]) -> Option<String> {
         said("that of the slowest 5 %", " or longer", |spread| spread.p95),
         said("that of the slowest 1 %", " or longer", |spread| spread.p99),
     ];
-    let rising = listed(&rising.into_iter().flatten().collect::<Vec<String>>())?;
-    Some(format!("{rising} over all jobs, with those that the end of the window cuts"))
+    listed(&rising.into_iter().flatten().collect::<Vec<String>>())
+}
+
+/// A further sentence about these responses, and the running time that may explain the rise.
+fn of_all_jobs(pair: [&Replayed; 2]) -> Option<String> {
+    let risen = risen(pair)?;
+    Some(format!(
+        ". Over all jobs, with those that the end of the window cuts, it raises {risen}{}",
+        lost_more(pair).unwrap_or_default()
+    ))
 }
 
 /// Lost running time may explain a rise of all responses if it is at least this part of the rise.
 const EXPLAINED: f64 = 0.5;
 
-/// A further sentence if the responses of all jobs rise: more running time was lost with machines,
-/// which may explain the rise. Tasks on a machine that leaves start again.
+/// A further sentence on a rise of all responses: more running time was lost with machines, which
+/// may explain the rise. Tasks on a machine that leaves start again.
 #[expect(clippy::cast_precision_loss, reason = "a count of jobs")]
 fn lost_more(pair: [&Replayed; 2]) -> Option<String> {
-    of_all_jobs(pair)?;
     let [own, other] = pair.map(|row| row.metrics.job_response_s);
     let (own, other) = own.zip(other)?;
     let rise_s = own.mean * own.count as f64 - other.mean * other.count as f64;
