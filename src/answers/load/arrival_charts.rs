@@ -206,8 +206,8 @@ fn words_of(window_s: f64) -> String {
     Length::seconds(whole).words()
 }
 
-/// The autocorrelation a day later, and the lag of the most prominent peak beyond half a day, if
-/// there is one. Values near lag 0 are high in any log, and a small bump on the slope that falls
+/// The autocorrelation a day later, and the lag of the first peak beyond half a day that is at least
+/// half as prominent as the most prominent one, if there is one. Values near lag 0 are high in any log, and a small bump on the slope that falls
 /// from there is higher than a clear peak at its foot.
 fn most_alike(points: &[(f64, f64)]) -> String {
     const FROM_H: f64 = 12.0;
@@ -218,12 +218,15 @@ fn most_alike(points: &[(f64, f64)]) -> String {
         let own = points[at].1;
         FROM_H <= points[at].0 && 0.0 < own && points[at - 1].1 < own && points[at + 1].1 <= own
     });
-    let peaks = peaks.map(|at| (prominence(points, at), points[at]));
-    let most = peaks.max_by(|one, other| one.0.total_cmp(&other.0)).map(|peak| peak.1);
+    let peaks: Vec<(f64, (f64, f64))> =
+        peaks.map(|at| (prominence(points, at), points[at])).collect();
+    let most = peaks.iter().map(|peak| peak.0).fold(0.0, f64::max);
+    // A daily rhythm has a peak at each multiple of a day; the first of them is its period.
+    let most = peaks.iter().find(|peak| most <= 2.0 * peak.0).map(|peak| peak.1);
     let peak = match most {
-        Some((24.0, _)) => ", the most prominent peak beyond half a day".to_owned(),
+        Some((24.0, _)) => ", the first clear peak beyond half a day".to_owned(),
         Some((lag, value)) => {
-            format!("; the most prominent peak beyond half a day is at {lag} h ({value:.2})")
+            format!("; the first clear peak beyond half a day is at {lag} h ({value:.2})")
         }
         None => "; there is no peak beyond half a day".to_owned(),
     };
@@ -292,7 +295,7 @@ mod tests {
         let daily = |lag: f64| 0.5 * (1.0 + (lag / 24.0 * std::f64::consts::TAU).cos()) - lag / 1e3;
         assert_eq!(
             said(daily),
-            "A daily rhythm: after 24 h the autocorrelation is 0.98, the most prominent peak beyond half a day. "
+            "A daily rhythm: after 24 h the autocorrelation is 0.98, the first clear peak beyond half a day. "
         );
         let negative = |lag: f64| if lag == 30.0 { -0.25 } else { -0.5 };
         assert!(said(negative).ends_with("no peak beyond half a day. "));
@@ -307,7 +310,7 @@ mod tests {
         let other = |lag: f64| if lag == 30.0 { 0.75 } else { 0.5 };
         assert_eq!(
             said(other),
-            "After 24 h the autocorrelation is 0.50; the most prominent peak beyond half a day is at 30 h \
+            "After 24 h the autocorrelation is 0.50; the first clear peak beyond half a day is at 30 h \
             (0.75). "
         );
         // A bump on the slope is higher than the peak of the day, but less prominent.
