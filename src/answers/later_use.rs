@@ -62,17 +62,11 @@ impl UseSince {
         Ok(Some(Self { when: first.when(), used }))
     }
 
-    /// The name and share with most use since the instant, as an addition to `whole`, the one with
-    /// most use in the whole log: `; taifl with 45.9 % since 2016-12-30, from when on the log no
-    /// longer lacks jobs that had ended`. Empty if the shares hardly differ.
-    pub(crate) fn beside(&self, of: Of, whole: &str) -> String {
-        let Some((name, [_, share])) = self.used.most(of) else { return String::new() };
-        let who = if name == whole { String::new() } else { format!("{} with ", short(name)) };
-        format!(
-            "; {who}{} since {}, from when on the log no longer lacks jobs that had ended",
-            percent(share),
-            self.when
-        )
+    /// The name with most use from the instant on, as a sentence before that of the whole log; empty
+    /// if the shares hardly differ.
+    pub(crate) fn before(&self, of: Of) -> String {
+        let said = self.used.most_from(&self.when, of);
+        said.map_or_else(String::new, |said| format!("{said}. Over the whole log, "))
     }
 }
 
@@ -114,9 +108,20 @@ impl LaterUse {
         (0.0 < all_s).then(|| 1.0 - later_s / all_s)
     }
 
+    /// `From 2016-12-30 on, account taifl requested most: 45.9 % of the CPU time`; `None` if this
+    /// share hardly differs from that of the whole log.
+    pub(crate) fn most_from(&self, when: &str, of: Of) -> Option<String> {
+        let (name, [_, later]) = self.most(of)?;
+        let (name, later) = (short(name), percent(later));
+        Some(format!(
+            "From {when} on, {} {name} requested most: {later} of the CPU time",
+            of.noun()
+        ))
+    }
+
     /// The name with most use from the instant on, with its shares of the whole log and from then
     /// on; `None` if the two hardly differ.
-    pub(crate) fn most(&self, of: Of) -> Option<(&str, [f64; 2])> {
+    fn most(&self, of: Of) -> Option<(&str, [f64; 2])> {
         self.first(of).filter(|(_, shares)| differ(*shares))
     }
 
@@ -144,14 +149,14 @@ impl LaterUse {
     /// `None` if the effect is negligible.
     pub(crate) fn said(&self) -> Option<String> {
         let before = self.before_share().filter(|&share| DIFFERENCE <= share)?;
-        let most = |of_what, noun: &str| {
-            let (name, shares) = self.most(of_what)?;
+        let most = |of: Of| {
+            let (name, shares) = self.most(of)?;
             let [all, later] = shares.map(percent);
-            Some(format!("{noun} {} has most ({later}; {all} of all)", short(name)))
+            Some(format!("{} {} has most ({later}; {all} of all)", of.noun(), short(name)))
         };
         let parts = [
-            most(Of::Accounts, "account"),
-            most(Of::Users, "user"),
+            most(Of::Accounts),
+            most(Of::Users),
             self.unfinished().map(|shares| {
                 let [all, later] = shares.map(percent);
                 format!("jobs that did not finish have {later} ({all} of all)")
@@ -170,6 +175,15 @@ impl LaterUse {
 pub(crate) enum Of {
     Users,
     Accounts,
+}
+
+impl Of {
+    const fn noun(self) -> &'static str {
+        match self {
+            Self::Users => "user",
+            Self::Accounts => "account",
+        }
+    }
 }
 
 fn differ([all, later]: [f64; 2]) -> bool {
@@ -207,11 +221,10 @@ mod tests {
         assert_eq!(LaterUse::default().said(), None);
         used.total_s[0] = 1_000.0;
         let since = UseSince { when: "2016-12-30".to_owned(), used };
-        let most =
-            "45.9 % since 2016-12-30, from when on the log no longer lacks jobs that had ended"
-                .replace("45.9", "50.0");
-        assert_eq!(since.beside(Of::Accounts, "calla"), format!("; taifl with {most}"));
-        assert_eq!(since.beside(Of::Accounts, "taifl"), format!("; {most}"));
-        assert_eq!(since.beside(Of::Users, "u"), "", "10 % of both");
+        assert_eq!(
+            since.before(Of::Accounts),
+            "From 2016-12-30 on, account taifl requested most: 50.0 % of the CPU time. Over the whole log, "
+        );
+        assert_eq!(since.before(Of::Users), "", "10 % of both");
     }
 }

@@ -7,7 +7,7 @@ use super::tables::FOLDED_ROWS;
 use super::text::escape;
 use crate::answers::fairness::{self, FairnessAnswer};
 use crate::answers::later_use::{LaterUse, Of};
-use crate::answers::sentences::{percent, short};
+use crate::answers::sentences::percent;
 use crate::answers::{account, load};
 use crate::digits::counted;
 use crate::fairness::gather::By;
@@ -103,10 +103,7 @@ pub(super) fn later_shares(result: &Stored, results: &[Stored]) -> Option<String
     }
     let by = Some(result).filter(|own| own.name == fairness::KIND.name);
     let by = by.and_then(Stored::found::<FairnessAnswer>).filter(|own| own.by == By::User);
-    by.and_then(|_| used.most(Of::Users)).map(|(name, [_, later])| {
-        let later = percent(later);
-        format!("From {when} on, user {} requested most: {later} of the CPU time", short(name))
-    })
+    by.and_then(|_| used.most_from(when, Of::Users))
 }
 
 fn consequences(from: &load::WholeFrom) -> String {

@@ -450,7 +450,7 @@ fn analyze_does_everything_in_one_go() {
         overall               10  0.500000   0.600000  0.500000             0.500000  0.416667     0.512500               3                2               2                3
         logistic:step=0.05    10  0.500000   0.600000  0.500000             0.500000  0.458333     0.506805               3                2               2                3
 
-        Of 15 jobs, 26.7 % finished, 26.7 % killed (6.7 % before the start), 20.0 % still running at the end, 13.3 % failed, 6.7 % evicted and not started again, 6.7 % lost (job_events: all, 0.8 hours; 1 job from before the window; 4 jobs open at the end of job_events (49.8 min)).
+        Of 15 jobs, 26.7 % finished, 26.7 % killed (6.7 % before the start), 20.0 % still running at the end, 13.3 % failed, 6.7 % evicted and not started again under the same id, 6.7 % lost (job_events: all, 0.8 hours; 1 job from before the window; 4 jobs open at the end of job_events (49.8 min)).
         Half of 14 jobs that started took at most 820 s, the longest 2,990 s; the mean is at least 1,084.21 s; 4 had not ended and count with the time seen so far (job_events: all, 0.8 hours; 1 job from before the window; 4 jobs open at the end of job_events (49.8 min)).
         Where did the CPU time go? Did something unusual happen? Which kill rule to take, and what does it cost? Which straggler detector is worth having? Would another policy do better? How full was the cluster? Who got how much? The table `task_events` is not loaded.
         --- stderr

@@ -113,7 +113,7 @@ impl ClassifyAnswer {
                 || "killed".to_owned(),
                 |part| format!("killed ({} before the start)", percent(part.share)),
             ),
-            "evicted" => "evicted and not started again".to_owned(),
+            "evicted" => "evicted and not started again under the same id".to_owned(),
             "pending" => "still waiting at the end".to_owned(),
             known => self.words(known),
         };
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(
             answer.sentence(Ends::Known),
             "Of 1,000 jobs, by their last event, 25.0 % killed (15.0 % before the start), 4.9 % evicted and \
-            not started again"
+            not started again under the same id"
         );
         assert_eq!(answer.words("other"), "other (15.0 % killed before the start, 5.0 % evicted)");
         assert_eq!(answer.words("killed"), "killed while running");

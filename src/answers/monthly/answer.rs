@@ -394,7 +394,7 @@ impl MonthlyAnswer {
             let share = percent(wasted / total);
             [
                 format!(
-                    "; {share} of all CPU time was wasted by attempts that did not finish{}",
+                    ". {share} of all CPU time went to attempts that did not finish (wasted){}",
                     self.why()
                 ),
                 late,
@@ -404,16 +404,15 @@ impl MonthlyAnswer {
         let used = match self.accounts.len() as u64 {
             1 => format!("{} {} {} {amount}", capital(self.noun()), first.account, self.verb()),
             all => format!(
-                "{} {} {amount}, {} {} most ({}{})",
-                capital(&counted(all, self.noun())),
+                "{}{} {} {amount}, {} {} most ({})",
+                self.since.as_ref().map_or_else(String::new, |since| {
+                    since.before(if self.without_accounts { Of::Users } else { Of::Accounts })
+                }),
+                counted(all, self.noun()),
                 self.verb(),
                 self.noun(),
                 first.account,
-                percent(first.share?),
-                self.since.as_ref().map_or_else(String::new, |since| {
-                    let of = if self.without_accounts { Of::Users } else { Of::Accounts };
-                    since.beside(of, &first.account)
-                })
+                percent(first.share?)
             ),
         };
         let rows = if self.without_accounts {
@@ -450,10 +449,10 @@ impl MonthlyAnswer {
         let said = lost.into_iter().filter_map(|(share, row)| {
             let attempts = counted(row.wasted_attempts, "attempt");
             let reason = row.end_reason?;
-            Some(format!("{} by {attempts} of jobs that ended as {reason}", percent(share)))
+            Some(format!("{} to {attempts} of jobs that ended as {reason}", percent(share)))
         });
         let said: Vec<String> = said.collect();
-        if said.is_empty() { String::new() } else { format!(", of that {}", said.join(", ")) }
+        if said.is_empty() { String::new() } else { format!(", of that {}", said.join(" and ")) }
     }
 }
 
@@ -569,8 +568,8 @@ mod tests {
         .unwrap();
         assert_eq!(
             answer.sentence().unwrap(),
-            "2 accounts requested 360,000 processor-s, account taifl most (50.0 %); 25.0 % of all CPU time was wasted by \
-            attempts that did not finish, of that 80.0 % by 12 attempts of jobs that ended as TIMEOUT, 12.0 % by \
+            "2 accounts requested 360,000 processor-s, account taifl most (50.0 %). 25.0 % of all CPU time went to \
+            attempts that did not finish (wasted), of that 80.0 % to 12 attempts of jobs that ended as TIMEOUT and 12.0 % to \
             1 attempt of jobs that ended as CANCELLED. The log spans 2016-12-21 to 2017-01-01 (11.1 d). 50.0 % of what was \
             wasted was in runs of 60 min or more; users ovenb and sancr wasted 88.9 % of it. Half of the \
             jobs that started had waited for at most 90 s, and 95 % for at most 7,200 s; 10 of 11 jobs that did \

@@ -76,7 +76,8 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
 
 /// An episode with at least half of all events of its kind, if there is one.
 pub(super) fn episode(stored: &Envelope) -> Option<Told> {
-    stored.found::<EpisodesAnswer>()?.striking().map(Told::Shown)
+    let said = stored.found::<EpisodesAnswer>()?.striking()?;
+    Some(Told::Shown(format!("Yes: {said}")))
 }
 
 /// The whole to which shares refer, with the number of processors if it never changes.
