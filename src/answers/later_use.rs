@@ -62,8 +62,8 @@ impl UseSince {
         Ok(Some(Self { when: first.when(), used }))
     }
 
-    /// The name with most use from the instant on, as a sentence before that of the whole log; empty
-    /// if the shares hardly differ.
+    /// The name with most use from the instant on, as a sentence before that of the whole log;
+    /// empty if the shares hardly differ.
     pub(crate) fn before(&self, of: Of) -> String {
         let said = self.used.most_from(&self.when, of);
         said.map_or_else(String::new, |said| format!("{said}. Over the whole log, "))

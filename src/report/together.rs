@@ -28,9 +28,9 @@ const ENDS: [(&str, &str, &str); 4] = [
     ("lost", "tasks lost", "were lost"),
 ];
 
-/// The answer of a result with what other results know about it. Outcomes of jobs get a clause about
-/// jobs that ended together. Shares of use in a log that lacks earlier jobs come after the same
-/// shares of the time for which it is whole. Other answers stay as they are.
+/// The answer of a result with what other results know about it. Outcomes of jobs get a clause
+/// about jobs that ended together. Shares of use in a log that lacks earlier jobs come after the
+/// same shares of the time for which it is whole. Other answers stay as they are.
 pub(super) fn with_others(said: &str, result: &Stored, all: &[Stored]) -> String {
     match later_shares(result, all) {
         Some(later) => format!("{later}. Over the whole log: {said}"),

@@ -206,9 +206,10 @@ fn words_of(window_s: f64) -> String {
     Length::seconds(whole).words()
 }
 
-/// The autocorrelation a day later, and the lag of the first peak beyond half a day that is at least
-/// half as prominent as the most prominent one, if there is one. Values near lag 0 are high in any log, and a small bump on the slope that falls
-/// from there is higher than a clear peak at its foot.
+/// The autocorrelation a day later, and the lag of the first clear peak beyond half a day, if there
+/// is one: a peak that is at least half as prominent as the most prominent one. Values near lag 0
+/// are high in any log, and a small bump on the slope that falls from there is higher than a clear
+/// peak at its foot.
 fn most_alike(points: &[(f64, f64)]) -> String {
     const FROM_H: f64 = 12.0;
     let Some((_, a_day)) = points.iter().find(|point| point.0 == 24.0) else {

@@ -229,8 +229,8 @@ fn confirmed(
 
 /// `saves a net 2,249 NCU-h (10.3 % of the CPU of jobs that did not finish), harms 179 of 12,231
 /// finished jobs (1.5 %) and destroys 120 NCU-h (14.5 % of the CPU of finished jobs), already
-/// deducted from the net`; `None` if these numbers are not known. The two shares have different totals, so both
-/// amounts are given.
+/// deducted from the net`; `None` if these numbers are not known. The two shares have different
+/// totals, so both amounts are given.
 fn does(answer: &SweepAnswer, row: &SweepRow, within: &str) -> Option<String> {
     let (net, harmed) = (row.net_share?, row.harmed_jobs?);
     let finished = counted(answer.finished_jobs_with_tasks?, "finished job");

@@ -107,9 +107,9 @@ fn kill_of(row: &Replayed, first: &Replayed) -> Option<String> {
 
 /// The changes under a policy, compared with the first.
 struct Compared {
-    /// `fair share, compared with first come, first served, ends 1,043 of 12,001 jobs sooner and 346
-    /// later; it lowers the mean wait of tasks (28.2 min instead of 41.9 min), but raises ...`: the
-    /// jobs, the decisive changes, and those for the worse.
+    /// `fair share, compared with first come, first served, ends 1,043 of 12,001 jobs sooner and
+    /// 346 later; it lowers the mean wait of tasks (28.2 min instead of 41.9 min), but raises ...`:
+    /// the jobs, the decisive changes, and those for the worse.
     said: String,
     /// `. It also lowers ...; within 1 %: ...`: the other changes.
     more: String,
@@ -179,7 +179,8 @@ fn names(pair: [&Replayed; 2]) -> Option<[String; 2]> {
 /// single pool is then a strong assumption.
 const CONFINED: f64 = 0.9;
 
-/// A clause for the start of the first sentence: the queue with most tasks never used all processors.
+/// A clause for the start of the first sentence: the queue with most tasks never used all
+/// processors.
 fn confined(answer: &ReplayAnswer, stored: &Envelope) -> Option<String> {
     let queue = answer.largest_queue.as_ref()?;
     let all = answer.pooled_processors?;
