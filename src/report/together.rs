@@ -1,8 +1,8 @@
-//! Jobs that did not finish and ended together, in a few episodes.
+//! What other results add to the answer of a result.
 //!
-//! In: the stored outcomes of jobs, and episodes. Out: the sentence about the outcomes, with a
-//! clause about the episodes if most unfinished jobs ended in them. Episodes count events of tasks,
-//! so they match jobs only if every job is one task that ends once.
+//! In: an answer and all stored results. Out: the answer, with a clause about episodes if most jobs
+//! that did not finish ended in them, or after the shares since a log is whole. Episodes count
+//! events of tasks, so they match jobs only if every job is one task that ends once.
 
 use super::early::later_shares;
 use crate::answers::classify::{self, ClassifyAnswer};

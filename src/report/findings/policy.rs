@@ -281,9 +281,8 @@ fn waits_longer(row: &Replayed, answer: &ReplayAnswer) -> bool {
 
 /// What the numbers of jobs that end sooner and later mean, as a further sentence.
 fn jobs(answer: &ReplayAnswer) -> Option<String> {
-    let cut = cut(answer);
     answer.history?;
-    Some(format!(". Jobs count as sooner or later by {}{cut}", answer.by_more_than()))
+    Some(format!(". Jobs count as sooner or later by {}{}", answer.by_more_than(), cut(answer)))
 }
 
 /// One sentence about the policies with a longer mean wait and a larger mean slowdown than under
