@@ -35,7 +35,8 @@ pub(crate) use answer::pool;
 pub use answer::{ReplayAnswer, Replayed};
 use words::MENTIONED;
 pub(crate) use words::{
-    common_name, explained, in_words, killed, left_out, name_in, not_replayed, other_way, recorded,
+    COPY_HAS_SAME_WORK, common_name, explained, in_words, killed, left_out, name_in, not_replayed,
+    other_way, recorded,
 };
 
 /// The result.

@@ -133,6 +133,11 @@ pub(crate) fn killed(
     Some(format!("{policy} kills {}: {harmed}{saved}", counted(tasks as u64, "task")))
 }
 
+/// The decisive assumption of a replay in which copies repeat the work of their tasks.
+pub(crate) const COPY_HAS_SAME_WORK: &str = "A copy has as much work as its task, so it ends first \
+    only if its machine is faster; with --reruns sibling it has the work of another task of its job, \
+    much as in the dry run of the detectors.";
+
 /// The assumptions that decide how close a replay is to the record, as sentences. `preempted`
 /// counts the attempts that were evicted to make room, and `copies` the copies that were started,
 /// under all policies and seeds.
@@ -173,11 +178,7 @@ pub(super) fn decisive(
     }
     if 0 < copies {
         let work = match plan.reruns {
-            RerunWork::Same => {
-                "A copy has as much work as its task, so it ends first only if its machine is faster; \
-                with --reruns sibling it has the work of another task of its job, much as in the dry \
-                run of the detectors."
-            }
+            RerunWork::Same => COPY_HAS_SAME_WORK,
             RerunWork::Sibling => {
                 "A copy has the work of another task of its job: the cause of a slow task never recurs."
             }

@@ -6,11 +6,12 @@ use super::policy_measures::{
 };
 use crate::answers::assumed::NO_WAIT;
 use crate::answers::replay::{
-    ReplayAnswer, Replayed, common_name, in_words, killed, left_out, name_in, pool, recorded,
+    COPY_HAS_SAME_WORK, ReplayAnswer, Replayed, common_name, in_words, killed, left_out, name_in,
+    pool, recorded,
 };
 use crate::answers::sentences::{Capacity, capital, percent};
 use crate::digits::{alike, counted, grouped, six_digits, three_digits};
-use crate::replay::metrics::Spread;
+use crate::replay::metrics::{Paired, Spread};
 use crate::results::envelope::Envelope;
 use crate::schema::Source;
 
@@ -62,7 +63,7 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let confined = confined.map_or_else(String::new, |said| format!(" ({said})"));
     let settled = settled(answer, pair, is_settled);
     let rest =
-        [of_all_jobs(pair), pooled, settled, limited(answer, pair), even(pair), jobs(answer)];
+        [of_all_jobs(pair), pooled, settled, limited(answer, pair), even(pair), jobs(answer, best)];
     let more = more + &rest.into_iter().flatten().collect::<String>();
     let record = recorded(answer).map(|said| format!(". {said}"));
     let weak = record.as_ref().map(|said| format!("{said}; {}", left_out(answer)));
@@ -280,14 +281,21 @@ fn waits_longer(row: &Replayed, answer: &ReplayAnswer) -> bool {
 }
 
 /// What the numbers of jobs that end sooner and later mean, as a further sentence.
-fn jobs(answer: &ReplayAnswer) -> Option<String> {
-    answer.history?;
+/// `None` if no job does.
+fn jobs(answer: &ReplayAnswer, best: &Replayed) -> Option<String> {
+    let counts = answer.history?;
+    let Paired { helped, hurt, .. } = best.against_first;
+    if helped + hurt == 0 && counts.still_running == 0 {
+        return None;
+    }
     Some(format!(". Jobs count as sooner or later by {}{}", answer.by_more_than(), cut(answer)))
 }
 
 /// One sentence about the policies with a longer mean wait and a larger mean slowdown than under
 /// the first.
 fn worse_ones(answer: &ReplayAnswer, first: &Replayed) -> String {
+    let is_repeated = answer.decisive.iter().any(|assumed| assumed == COPY_HAS_SAME_WORK);
+    let why = if is_repeated { ": each repeats the whole work of its task" } else { "" };
     let worse =
         answer.policies[1..].iter().filter(|row| delay(row, first) == Some([Change::Higher; 2]));
     let said = worse.filter_map(|row| {
@@ -296,7 +304,7 @@ fn worse_ones(answer: &ReplayAnswer, first: &Replayed) -> String {
         let copies = match row.metrics.copies {
             (0, _) => String::new(),
             (started, won) => format!(
-                " (it started {} copies, of which {} ended first)",
+                " (it started {} copies, of which {} ended first{why})",
                 grouped(started),
                 grouped(won)
             ),

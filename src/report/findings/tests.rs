@@ -679,6 +679,16 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
         tasks wait longer than they did: that is a weak rival. `wqr` raises both the \
         mean wait (3.33 min instead of 3.07 min) and the mean slowdown (3 instead of 2.13)"
     );
+    // Copies that repeat the work of their tasks hardly ever end first.
+    let mut copies = of(49.0, 1.23, [13, 1], 0);
+    copies["answer"]["policies"][3]["metrics"]["copies"] = json!([40, 1]);
+    let started = " (it started 40 copies, of which 1 ended first";
+    assert!(said(by(policy, &copies)).ends_with(&format!("{started})")));
+    copies["answer"]["decisive"] = json!([crate::answers::replay::COPY_HAS_SAME_WORK]);
+    let why = ": each repeats the whole work of its task)";
+    assert!(said(by(policy, &copies)).ends_with(&format!("{started}{why}")));
+    // Where no job ends sooner or later, nothing is said about what counts as that.
+    assert!(!said(by(policy, &of(49.0, 1.23, [0, 0], 0))).contains("Jobs count"));
     let mut better = of(49.0, 1.23, [13, 1], 0);
     assert!(
         with_record(&mut better, 49.0).starts_with("shown: Perhaps: fair share, compared with")
