@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::support::{Place, real_trace, skipped};
 
 /// Number of random traces.
-const TRACES: u32 = 16;
+const TRACES: u32 = 8;
 
 /// Parts of `task_events`; one in the middle is left out.
 const PARTS: usize = 4;

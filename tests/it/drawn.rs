@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::support::Place;
 
 /// Number of random traces.
-const TRACES: u32 = 16;
+const TRACES: u32 = 8;
 
 /// An event: when (s), and its type.
 pub(super) type Event = (u64, u32);

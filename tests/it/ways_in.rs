@@ -57,7 +57,7 @@ const WAYS: [Way; 10] = [
 const DAMAGES: usize = if cfg!(debug_assertions) { 10 } else { 100 };
 
 /// Number of kills of each ingest, and of jobs in its log.
-const KILLS: u32 = if cfg!(debug_assertions) { 4 } else { 25 };
+const KILLS: u32 = if cfg!(debug_assertions) { 4 } else { 12 };
 const MANY: u32 = if cfg!(debug_assertions) { 3_000 } else { 40_000 };
 
 /// A small stored log.

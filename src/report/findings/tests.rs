@@ -684,7 +684,7 @@ fn a_policy_is_shown_if_it_lowers_waits_and_slowdowns_by_a_hundredth() {
     copies["answer"]["policies"][3]["metrics"]["copies"] = json!([40, 1]);
     let started = " (it started 40 copies, of which 1 ended first";
     assert!(said(by(policy, &copies)).ends_with(&format!("{started})")));
-    copies["answer"]["decisive"] = json!([crate::answers::replay::COPY_HAS_SAME_WORK]);
+    copies["answer"]["decisive"] = json!([replay::COPY_HAS_SAME_WORK]);
     let why = ": each repeats the whole work of its task)";
     assert!(said(by(policy, &copies)).ends_with(&format!("{started}{why}")));
     // Where no job ends sooner or later, nothing is said about what counts as that.
