@@ -4,6 +4,8 @@
 //! and the chance to finish after a number of events. Quantiles are R-7; variances are population
 //! variances.
 
+use std::iter::repeat;
+
 use serde::Serialize;
 
 use super::counted::{Counted, Value};
@@ -286,6 +288,8 @@ pub struct Chance {
     pub finished: u64,
     /// Tasks with an event before the window (at time 0).
     pub left_censored: u64,
+    /// Number of the finished ones in the job that has most of them.
+    pub largest_job_finished: u64,
     /// The chance.
     pub chance: f64,
     /// Lower end of the 95 % band (Wilson).
@@ -294,10 +298,24 @@ pub struct Chance {
     pub chance_high: f64,
 }
 
+impl Chance {
+    /// The share of the largest job in the tasks of finished jobs. `None` without such tasks.
+    #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+    pub fn of_one_job(&self) -> Option<f64> {
+        (0 < self.finished).then(|| self.largest_job_finished as f64 / self.finished as f64)
+    }
+}
+
 /// For each number of events, counts the tasks that reached it, and those with a finished job.
 ///
-/// In: the numbers of events of the tasks of finished jobs, and of all other jobs that ended.
-pub fn chances(group: &str, finished: &Counted, others: &Counted) -> Vec<Chance> {
+/// In: the numbers of events of the tasks of finished jobs, and of all other jobs that ended; the
+/// largest number of tasks of one finished job that reached 1, 2, ... events.
+pub fn chances(
+    group: &str,
+    finished: &Counted,
+    others: &Counted,
+    of_one_job: &[u64],
+) -> Vec<Chance> {
     let longest = [finished, others].into_iter().filter_map(Counted::largest);
     let longest = longest.map(Value::amount).max().unwrap_or(0);
     let position = |amount: i64| usize::try_from(amount).expect("a task has few events");
@@ -318,8 +336,9 @@ pub fn chances(group: &str, finished: &Counted, others: &Counted) -> Vec<Chance>
     }
     (1_u64..)
         .zip(&counts[1..])
-        .take_while(|(_, count)| 0 < count.0)
-        .map(|(events, &(tasks, finished, left_censored))| {
+        .zip(of_one_job.iter().copied().chain(repeat(0)))
+        .take_while(|((_, count), _)| 0 < count.0)
+        .map(|((events, &(tasks, finished, left_censored)), largest_job_finished)| {
             let (chance, chance_low, chance_high) = wilson(finished, tasks);
             let group = group.to_owned();
             Chance {
@@ -328,6 +347,7 @@ pub fn chances(group: &str, finished: &Counted, others: &Counted) -> Vec<Chance>
                 tasks,
                 finished,
                 left_censored,
+                largest_job_finished,
                 chance,
                 chance_low,
                 chance_high,
@@ -462,11 +482,13 @@ mod tests {
     #[test]
     fn chances_count_tasks_that_got_so_far() {
         let finished = values(&[(3, false), (3, false)]);
-        let rows = chances("all", &finished, &values(&[(6, false), (1, false)]));
+        let rows = chances("all", &finished, &values(&[(6, false), (1, false)]), &[2, 2, 1]);
         let counts: Vec<(u64, u64, u64)> =
             rows.iter().map(|row| (row.events, row.tasks, row.finished)).collect();
         assert_eq!(counts, [(1, 4, 2), (2, 3, 2), (3, 3, 2), (4, 1, 0), (5, 1, 0), (6, 1, 0)]);
-        assert!(chances("all", &Counted::default(), &Counted::default()).is_empty());
+        let of_one: Vec<u64> = rows.iter().map(|row| row.largest_job_finished).collect();
+        assert_eq!(of_one, [2, 2, 1, 0, 0, 0]);
+        assert!(chances("all", &Counted::default(), &Counted::default(), &[]).is_empty());
     }
 
     #[test]

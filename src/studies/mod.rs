@@ -33,6 +33,7 @@ pub mod rules;
 pub mod samples;
 mod scratch;
 pub mod selection;
+mod split;
 mod sums;
 mod texts;
 pub mod whole_use;

@@ -5,7 +5,6 @@
 //! number of different values, not on the size of the trace.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -13,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::censoring::Censoring;
 use super::counted::{Counted, Edges, Value};
-use super::ledger::{GroupBy, UNKNOWN};
-use super::outcomes::Classes;
+use super::ledger::GroupBy;
+pub use super::split::{Group, OutcomeOf, Split};
 use crate::facts::FactError;
 use crate::facts::bucket::Bucket;
 use crate::facts::jobs::{Job, Jobs, by_terminal};
@@ -122,30 +121,6 @@ impl What {
     }
 }
 
-/// The group of a job or task; numbers sort before names.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
-    /// Everything, if values are not grouped.
-    All,
-    /// A priority or a scheduling class.
-    Number(i32),
-    /// A user.
-    Name(String),
-    /// The value is unknown.
-    Unknown,
-}
-
-impl fmt::Display for Group {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::All => f.write_str("all"),
-            Self::Number(number) => write!(f, "{number}"),
-            Self::Name(name) => f.write_str(name),
-            Self::Unknown => f.write_str(UNKNOWN),
-        }
-    }
-}
-
 /// Counted values by group and outcome.
 #[derive(Debug, Default)]
 pub struct Samples {
@@ -154,6 +129,9 @@ pub struct Samples {
     pub values: BTreeMap<(Group, usize), Counted>,
     /// Tasks that have no value because they began before the window.
     pub left_out: u64,
+    /// By group, the largest number of tasks of one finished job that reached 1, 2, ... events. Only
+    /// for [`What::FinishGivenEvents`].
+    pub of_one_job: BTreeMap<Group, Vec<u64>>,
 }
 
 impl Samples {
@@ -208,58 +186,18 @@ impl Samples {
             *own = std::mem::take(own).merge(values);
         }
         self.left_out += other.left_out;
+        for (group, most) in other.of_one_job {
+            let own = self.of_one_job.entry(group).or_default();
+            keep_most(own, &most);
+        }
         self
     }
 }
 
-/// Whether the job or the task decides the outcome of a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OutcomeOf {
-    /// The outcome of the job.
-    #[default]
-    Job,
-    /// The last event of the task itself, unless a SUBMIT or SCHEDULE follows it. Only for values
-    /// [of tasks alone](What::is_of_tasks_alone), with the outcomes of [`Classes::Terminal`].
-    Task,
-}
-
-/// How values are split: by outcome, and by group.
-#[derive(Clone, Copy, Debug)]
-pub struct Split {
-    /// How outcomes are defined.
-    pub classes: Classes,
-    /// Whether the job or the task decides the outcome.
-    pub of: OutcomeOf,
-    /// The key by which values are grouped, if any.
-    pub group_by: Option<GroupBy>,
-}
-
-impl Split {
-    /// The position of the outcome of a job, or of a task by its own end.
-    fn outcome(self, job: Option<&Job>, own_end: Option<u8>) -> usize {
-        if let (OutcomeOf::Task, Some(own_end)) = (self.of, own_end) {
-            return usize::from(own_end);
-        }
-        job.map_or(self.classes.outcomes().len(), |job| self.classes.of_job(job))
-    }
-
-    fn group(self, job: Option<&Job>, jobs: &Jobs, priority: Option<i32>) -> Group {
-        let number = |number: Option<i32>| number.map_or(Group::Unknown, Group::Number);
-        match self.group_by {
-            None => Group::All,
-            Some(GroupBy::Priority) => number(priority),
-            Some(GroupBy::Class) => number(job.and_then(|job| job.scheduling_class)),
-            Some(by) => {
-                let of = |job: &Job| match (by, by.label()) {
-                    (GroupBy::User, _) => job.user,
-                    (_, Some(label)) => job.labels[label],
-                    _ => job.end_reason,
-                };
-                job.and_then(of)
-                    .map_or(Group::Unknown, |name| Group::Name(jobs.names.get(name).to_owned()))
-            }
-        }
-    }
+/// Keeps the larger number at each position.
+fn keep_most(own: &mut Vec<u64>, other: &[u64]) {
+    own.resize(own.len().max(other.len()), 0);
+    own.iter_mut().zip(other).for_each(|(own, other)| *own = (*own).max(*other));
 }
 
 /// Measures every job or task of a lake in several ways, in one pass. Returns samples in the order
@@ -379,16 +317,26 @@ pub(super) struct Collector<'a> {
     windows: Windows,
     split: Split,
     values: BTreeMap<(Group, usize), Vec<Value>>,
+    /// For each finished job of a group, how many tasks have 0, 1, 2, ... events.
+    finished: FxHashMap<(Group, i64), Vec<u64>>,
 }
 
 impl<'a> Collector<'a> {
     pub(super) fn new(jobs: &'a Jobs, windows: Windows, split: Split) -> Self {
-        Self { jobs, windows, split, values: BTreeMap::new() }
+        Self { jobs, windows, split, values: BTreeMap::new(), finished: FxHashMap::default() }
     }
 
     pub(super) fn finish(self, left_out: u64) -> Samples {
         let values = self.values.into_iter().map(|(key, values)| (key, Counted::from(values)));
-        Samples { values: values.collect(), left_out }
+        let mut of_one_job: BTreeMap<Group, Vec<u64>> = BTreeMap::new();
+        #[expect(clippy::iter_over_hash_type, reason = "the largest numbers have no order")]
+        for ((group, _), mut tasks) in self.finished {
+            for events in (1..tasks.len()).rev() {
+                tasks[events - 1] += tasks[events];
+            }
+            keep_most(of_one_job.entry(group).or_default(), tasks.get(1..).unwrap_or_default());
+        }
+        Samples { values: values.collect(), left_out, of_one_job }
     }
 
     fn push(&mut self, job: Option<&Job>, priority: Option<i32>, value: Value) {
@@ -411,6 +359,12 @@ impl<'a> Collector<'a> {
         let settled = job.filter(|job| what != What::FinishGivenEvents || !is_open(job));
         let outcome = self.split.outcome(settled, Some(own.0));
         let key = (self.split.group(job, jobs, priority), outcome);
+        if what == What::FinishGivenEvents && outcome == 0 {
+            let tasks = self.finished.entry((key.0.clone(), job_id)).or_default();
+            let events = usize::try_from(own.1.amount()).expect("a task has few events");
+            tasks.resize(tasks.len().max(events + 1), 0);
+            tasks[events] += 1;
+        }
         self.values.entry(key).or_default().push(own.1);
     }
 
@@ -502,6 +456,7 @@ mod tests {
     use crate::facts::tasks::{Attempt, EndedBy};
     use crate::facts::window::OpenAttempts;
     use crate::schema::EventType;
+    use crate::studies::outcomes::Classes;
 
     #[test]
     fn an_estimate_is_used_up_by_a_share() {

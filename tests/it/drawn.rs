@@ -375,6 +375,31 @@ proptest! {
         prop_assert_eq!(&found["answer"]["finished_of"], &serde_json::json!(expected), "{}", found);
     }
 
+    /// Of the tasks with at least so many events, those of finished jobs are counted, in all and in
+    /// the job that has most of them.
+    #[test]
+    fn tasks_of_finished_jobs_are_counted_by_events_in_all_and_in_one_job(jobs in jobs()) {
+        let place = lake(&jobs, "job_events,task_events");
+        let run = place.run(&["describe", "--what", "finish-given-events", "--format", "json"]);
+        if jobs.iter().all(|job| job.1.iter().all(Vec::is_empty)) {
+            return Ok(());
+        }
+        let found = run.ok().json();
+        for row in found["table"].as_array().unwrap() {
+            let least = row["events"].as_u64().unwrap();
+            let finished = jobs.iter().filter(|job| {
+                job.0.iter().map(|event| event.1).eq([0, 1, 4])
+            });
+            let reached = |tasks: &[Vec<Event>]| {
+                tasks.iter().filter(|events| least <= events.len() as u64).count() as u64
+            };
+            let own: Vec<u64> = finished.map(|job| reached(&job.1)).collect();
+            prop_assert_eq!(&row["finished"], own.iter().sum::<u64>(), "{}", &row);
+            let most = own.iter().max().copied().unwrap_or(0);
+            prop_assert_eq!(&row["largest_job_finished"], most, "{}", &row);
+        }
+    }
+
     /// The used CPU on the page of a job adds up to the measured CPU time of the job. All jobs
     /// together add up to that of the ledger.
     #[test]

@@ -77,6 +77,11 @@ pub struct DescribedRow {
     pub tasks: Option<u64>,
     /// Share of these tasks whose job finished.
     pub chance: Option<f64>,
+    /// Number of these tasks whose job finished.
+    pub finished: Option<u64>,
+    /// Number of the tasks of finished jobs in the job that has most of them. `None` in results of
+    /// earlier versions.
+    pub largest_job_finished: Option<u64>,
 }
 
 /// The value that one in a hundred reaches. "More than" would be wrong if many values are equal.
@@ -388,44 +393,6 @@ impl DescribeAnswer {
         self.what == What::JobSurvival && self.censoring.censored == Some(0)
     }
 
-    /// The chance to finish of all tasks, and of tasks with many events if there are enough such
-    /// tasks. `None` for groups.
-    pub(crate) fn chances(&self) -> Option<String> {
-        let points = self.rows.iter();
-        let points = points.filter_map(|row| Some((row.events?, row.tasks?, row.chance?)));
-        let points: Vec<(u64, u64, f64)> = points.collect();
-        let &(_, all, first) = points.first()?;
-        if points.windows(2).any(|pair| pair[1].0 <= pair[0].0) {
-            return None;
-        }
-        let more = CHANCES_AT.iter().filter_map(|&least| {
-            let &(_, tasks, chance) = points.iter().find(|point| least <= point.0)?;
-            (CHANCE_OF <= tasks && tasks < all).then(|| {
-                let of = counted(tasks, "task");
-                format!("; of the {of} with at least {least} events, {}", percent(chance))
-            })
-        });
-        let more: String = more.collect();
-        let most = points.iter().filter(|point| CHANCE_OF <= point.1);
-        let most = most.max_by(|one, other| one.2.total_cmp(&other.2));
-        let most = most.filter(|most| HIGHER * first < most.2).map_or_else(String::new, |most| {
-            let of = counted(most.1, "task");
-            let share = percent(most.2);
-            format!("; the highest share is {share}, of the {of} with at least {} events", most.0)
-        });
-        let of = counted(all, "task");
-        let few = match points.last() {
-            Some(&(most, ..)) if self.has_few_counts() => {
-                format!("; no task has more than {most} events, so their number shows nothing more")
-            }
-            _ => String::new(),
-        };
-        Some(format!(
-            "{} of the {of} whose job ended belong to a job that finished{more}{most}{few}",
-            percent(first)
-        ))
-    }
-
     /// Whether a sentence can say everything: all counts differ by at most 1, such as 2 or 3
     /// events, or no task has more than `FEW_EVENTS`. Never true for times, shares and groups.
     pub(crate) fn has_few_counts(&self) -> bool {
@@ -475,16 +442,6 @@ const LIMIT_FROM: u64 = 1000;
 /// If a task has at most this many events (a submit, a start and an end), the chance to finish by
 /// events says nothing.
 const FEW_EVENTS: u64 = 3;
-
-/// A chance to finish by events is reported if it is at least this many times the chance of all
-/// tasks.
-const HIGHER: f64 = 1.2;
-
-/// The numbers of events for which the chance to finish is reported.
-const CHANCES_AT: [u64; 2] = [10, 50];
-
-/// The fewest tasks for which a chance is reported or drawn.
-pub(super) const CHANCE_OF: u64 = 100;
 
 /// The times of [`READ_AT_S`] in words.
 const READ_AT: [&str; 4] = ["a minute", "an hour", "a day", "a week"];
@@ -707,29 +664,6 @@ mod tests {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small index")]
     fn at(place: f64) -> usize {
         place as usize
-    }
-
-    #[test]
-    fn the_chance_to_finish_is_reported_of_enough_tasks() {
-        let row = |events: u64, tasks: u64, chance: f64| json!({"events": events, "tasks": tasks, "chance": chance});
-        let rows = [row(1, 9000, 0.25), row(2, 9000, 0.25), row(12, 500, 0.125), row(50, 99, 0.0)];
-        assert_eq!(
-            of_rows("tasks", "", &rows).chances().unwrap(),
-            "25.0 % of the 9,000 tasks whose job ended belong to a job that finished; of the 500 tasks \
-            with at least 10 events, 12.5 %"
-        );
-        let rows = [row(1, 9000, 0.25), row(10, 500, 0.125), row(30, 200, 0.5), row(40, 9, 1.0)];
-        let said = of_rows("tasks", "", &rows).chances().unwrap();
-        let end = "; the highest share is 50.0 %, of the 200 tasks with at least 30 events";
-        assert!(said.ends_with(end), "{said}");
-        let few = [row(1, 900, 0.25), row(3, 800, 0.3)];
-        let answer = DescribeAnswer { what: What::FinishGivenEvents, ..of_rows("tasks", "", &few) };
-        assert!(answer.needs_no_table());
-        let said = answer.chances().unwrap();
-        let end = "; no task has more than 3 events, so their number shows nothing more";
-        assert!(said.ends_with(end), "{said}");
-        assert_eq!(of_rows("tasks", "", &[row(1, 9, 0.5), row(1, 9, 0.5)]).chances(), None);
-        assert_eq!(of_rows("tasks", "", &[]).chances(), None);
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use crate::answers::describe::plan::Question;
 use crate::answers::describe::{Part, edges_of};
 use crate::answers::edges;
-use crate::answers::sentences::percent;
+use crate::answers::sentences::{MOST, percent};
 use crate::charts::{
     AtRisk, Bar, BarChart, Line, LineChart, Scale, Stroke, Tone, outcome_tone, round_times,
 };
@@ -376,12 +376,30 @@ pub(crate) fn from_first_to_last(
 /// curve that rises is defined in the same way.
 const WAVE: f64 = 0.01;
 
-/// A sentence that says whether the share of the largest group falls or rises with the number of
-/// events. Empty with fewer than two drawn numbers.
-pub(crate) fn trend(rows: &[Chance], sizes: &[(u64, String)], tasks_min: u64) -> &'static str {
-    let Some((_, group)) = sizes.first() else { return "" };
+/// Sentences that say whether the share of the largest group falls or rises with the number of
+/// events, and from which number on one job makes the curve.
+pub(crate) fn trend(rows: &[Chance], sizes: &[(u64, String)], tasks_min: u64) -> String {
+    let Some((_, group)) = sizes.first() else { return String::new() };
     let is_drawn = |row: &&Chance| row.group == *group && tasks_min <= row.tasks;
-    let all: Vec<f64> = rows.iter().filter(is_drawn).map(|row| row.chance).collect();
+    let drawn: Vec<&Chance> = rows.iter().filter(is_drawn).collect();
+    let of_many = drawn.iter().rposition(|row| row.of_one_job().is_some_and(|share| share < MOST));
+    let (many, few) = drawn.split_at(of_many.map_or(0, |last| last + 1));
+    let lowest = few.iter().filter_map(|row| row.of_one_job()).reduce(f64::min);
+    let (Some(lowest), Some(row)) = (lowest, few.first()) else {
+        return way_of(&drawn).to_owned();
+    };
+    format!(
+        "{}Of those with at least {}, one job has {} of the tasks that count as finished, so the \
+        curve is that of this job. ",
+        way_of(many),
+        digits::counted(row.events, "event"),
+        if lowest < 1.0 { format!("at least {}", percent(lowest)) } else { "all".to_owned() },
+    )
+}
+
+/// A sentence about the way of a curve. Empty with fewer than two points.
+fn way_of(rows: &[&Chance]) -> &'static str {
+    let all: Vec<f64> = rows.iter().map(|row| row.chance).collect();
     let [Some(first), Some(last)] = [all.first(), all.last()] else { return "" };
     // The largest step back from the highest (or lowest) share so far.
     let back = |sign: f64| {
@@ -469,6 +487,7 @@ mod tests {
             tasks,
             finished: 0,
             left_censored: 0,
+            largest_job_finished: 0,
             chance,
             chance_low: 0.0,
             chance_high: 1.0,
@@ -490,7 +509,21 @@ mod tests {
         assert_eq!(said(&[0.2, 0.5, 0.6]), "The share rises with events. ");
         assert_eq!(said(&[0.5, 0.2, 0.6]), "The share goes up and down with events. ");
         assert_eq!(said(&[0.5, 0.505]), "The share hardly changes with events. ");
-        assert_eq!((said(&[0.5]), trend(&rows, &[], 100)), ("", ""));
+        assert_eq!((said(&[0.5]), trend(&rows, &[], 100)), (String::new(), String::new()));
+        // One job has most of the tasks from 3 events on, where the curve rises.
+        let own = [(0.5, 10), (0.2, 20), (0.4, 80), (0.9, 90)].into_iter().zip(1..);
+        let rows: Vec<Chance> = own
+            .map(|((chance, largest_job_finished), events)| Chance {
+                largest_job_finished,
+                finished: 100,
+                ..row(events, 900, chance)
+            })
+            .collect();
+        assert_eq!(
+            trend(&rows, &sizes, 100),
+            "The share falls with events. Of those with at least 3 events, one job has at least \
+            80.0 % of the tasks that count as finished, so the curve is that of this job. "
+        );
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use arrow::record_batch::RecordBatch;
 use serde_json::json;
 
-use super::answer::{CHANCE_OF, DescribeAnswer, DescribedRow};
+use super::answer::{DescribeAnswer, DescribedRow};
 use super::beside::{StartedWaits, Tick, started, ticks};
+use super::chances::CHANCE_OF;
 use super::charts::{
     are_counts, by_group, chart, count_bars, from_first_to_last, lines, numbers_at_risk, shortened,
     title, trend,
@@ -317,7 +318,8 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
     for group in groups {
         let finished = samples.of(|key| key.0 == *group && key.1 == 0);
         let others = samples.of(|key| key.0 == *group && 0 < key.1 && is_settled(key.1));
-        let own = chances(&group.to_string(), &finished, &others);
+        let of_one_job = samples.of_one_job.get(group).map_or(&[][..], Vec::as_slice);
+        let own = chances(&group.to_string(), &finished, &others, of_one_job);
         sizes.push((own.first().map_or(0, |row| row.tasks), group.to_string()));
         rows.extend(own);
     }
@@ -328,7 +330,7 @@ pub(crate) fn finish_given_events(question: Question, samples: &Samples) -> Desc
             .filter(|(key, _)| is_settled(key.1))
             .map(|(key, values)| (key.clone(), values.clone()))
             .collect(),
-        left_out: 0,
+        ..Samples::default()
     };
     let censoring = settled.censoring(what);
     sizes.sort_by_key(|size| std::cmp::Reverse(size.0));

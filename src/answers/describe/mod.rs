@@ -4,6 +4,7 @@
 
 mod answer;
 mod beside;
+mod chances;
 mod charts;
 mod described;
 mod parts;

@@ -16,6 +16,8 @@ pub(crate) fn chances_table(keyed: Frame, rows: &[Chance]) -> RecordBatch {
         .count("events", rows.iter().map(|row| row.events))
         .count("tasks", rows.iter().map(|row| row.tasks))
         .count("finished", rows.iter().map(|row| row.finished))
+        .count("largest_job_finished", rows.iter().map(|row| row.largest_job_finished))
+        .about("Number of these finished ones in the job that has most of them")
         .float("chance", rows.iter().map(|row| Some(row.chance)))
         .float("chance_low", rows.iter().map(|row| Some(row.chance_low)))
         .float("chance_high", rows.iter().map(|row| Some(row.chance_high)))
