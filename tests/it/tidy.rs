@@ -381,7 +381,7 @@ fn the_page_of_reliability_counts_what_the_tests_do() {
     assert!(row("a bit flips in the lake").contains(&asked), "{asked}");
     assert!(row("random workloads").contains("| 10,000 for each"));
     assert!(read("src/replay/properties.rs").contains("const CASES: u32 = drawn(10_000);"));
-    assert!(row("the facts in Polars").contains("(25 in every run)"));
-    assert!(ci.contains("engines_agree.py") && ci.contains("--seeds 25"));
+    assert!(row("the facts in Polars").contains("(10 in every run)"));
+    assert!(ci.contains("engines_agree.py") && ci.contains("--seeds 10"));
     assert!(page.contains("20,000 each in every run") && ci.contains("fuzz/run --runs 20000"));
 }
