@@ -53,6 +53,13 @@ pub(super) fn waited(result: &Stored, all: &[Stored]) -> String {
     if body.is_empty() { body } else { format!("<section>\n{body}</section>\n") }
 }
 
+/// Whether waits were even, in one sentence without its full stop; `None` if no waits are known.
+pub(super) fn verdict(result: &Stored, all: &[Stored]) -> Option<String> {
+    let of = Of::new(result, all)?;
+    let (verdict, _) = of.waits.judged(&of.answer.users, (of.noun(), queue_of(result)))?;
+    Some(verdict)
+}
+
 /// A column of times is left out if this many of the heaviest users have the same time. The pages
 /// of the users still show it.
 const SAME_IN: usize = 10;

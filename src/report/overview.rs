@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::ReportError;
 use super::assumed::Assumed;
 use super::early::incomplete_in_short;
-use super::findings::{Findings, findings, nothing, parts};
+use super::findings::{Findings, Other, findings, nothing, parts};
 use super::html::{self, Cell, Page};
 use super::pages::{is_written, shown};
 use super::terms::LOADED;
 use super::text::{beside, clock, clock_of_all, escape, sentence};
-use crate::answers::list;
 use crate::answers::study::Topic;
+use crate::answers::{fairness, list};
 use crate::results::kind::Kind;
 use crate::results::{Picture, Stored, scope};
 use crate::schema::Source;
@@ -82,7 +82,9 @@ fn first_screen(findings: &Findings, assumed: &Assumed, results: &[Stored]) -> S
         text.push_str("<h2>What the other pages show</h2>\n<ul class=\"others\">\n");
         for one in &findings.others {
             let page = link(one.topic, &one.result, one.topic.title);
-            let _ = writeln!(text, "<li>{page}: {}.</li>", sentence(&one.sentence));
+            let (asks, said) = (escape(one.topic.question), sentence(&one.sentence));
+            let fair = was_fair(one, results);
+            let _ = writeln!(text, "<li>{page}. <em>{asks}</em> {said}.{fair}</li>");
         }
         text.push_str("</ul>\n");
     }
@@ -102,6 +104,15 @@ fn first_screen(findings: &Findings, assumed: &Assumed, results: &[Stored]) -> S
         text.push_str("</ul>\n");
     }
     text
+}
+
+/// Whether waits were even, as a further sentence about fairness; empty for other pages.
+fn was_fair(one: &Other, results: &[Stored]) -> String {
+    let result = results.iter().find(|result| result.name == one.result);
+    let verdict = result
+        .filter(|result| result.name == fairness::KIND.name)
+        .and_then(|result| super::fairness::verdict(result, results));
+    verdict.map_or_else(String::new, |said| format!(" {}.", sentence(&said)))
 }
 
 /// The first page: the trace, the findings in sentences and charts, and the origin of the numbers.

@@ -89,8 +89,13 @@ impl Waiting {
     }
 
     /// The users with most of the time that jobs waited. Each user is given with its number of jobs
-    /// and their waiting time, s.
-    pub(super) fn of_jobs(&self, users: &[(&str, u64, f64)]) -> Vec<String> {
+    /// and their waiting time, s. The length of time for which jobs are known is given if it is not
+    /// that of tasks.
+    pub(super) fn of_jobs(
+        &self,
+        users: &[(&str, u64, f64)],
+        known_for: Option<&str>,
+    ) -> Vec<String> {
         let total: f64 = users.iter().map(|user| user.2).sum();
         if total <= 0.0 {
             return Vec::new();
@@ -102,8 +107,9 @@ impl Waiting {
             format!("{name} has {} ({})", percent(wait_s / total), counted(*jobs, "job"))
         });
         let named = named.collect::<Vec<String>>().join(", ");
+        let span = known_for.map_or_else(String::new, |span| format!(" in {span}"));
         let mut said = vec![format!(
-            "Of the time that jobs waited for their first start, {} in all, user {named}",
+            "Of the time that jobs waited for their first start{span}, {} in all, user {named}",
             lasting(total)
         )];
         if self.range().is_some() && total < Self::FAR * self.pending_s && self.by != "user" {
@@ -154,7 +160,7 @@ mod tests {
     #[test]
     fn the_users_with_most_waiting_are_named() {
         let users = [("ann", 3, 10.0), ("bob", 1_450, 80.0), ("cat", 2, 6.0), ("dan", 1, 4.0)];
-        let said = waiting("priority_band").of_jobs(&users);
+        let said = waiting("priority_band").of_jobs(&users, None);
         assert_eq!(
             said[0],
             "Of the time that jobs waited for their first start, 100 s in all, user bob has 80.0 % (1,450 jobs), \
@@ -163,7 +169,7 @@ mod tests {
         assert!(said[1].starts_with("Tasks waited far longer, 10,000 task-h in all: "), "{said:?}");
         // If jobs have one task each, the jobs are the tasks.
         let alike = Waiting { pending_s: 100.0, running_s: 1.0, ..waiting("outcome") };
-        assert_eq!(alike.of_jobs(&users).len(), 1);
-        assert!(alike.of_jobs(&[("ann", 3, 0.0)]).is_empty());
+        assert_eq!(alike.of_jobs(&users, Some("29 d")).len(), 1);
+        assert!(alike.of_jobs(&[("ann", 3, 0.0)], None).is_empty());
     }
 }

@@ -229,11 +229,10 @@ impl Waits {
     /// jobs, it names the users who waited longest and shortest; it also says whose tasks waited.
     /// If there are no such jobs, the medians of all jobs are compared.
     pub(super) fn said(&self, users: &[UserUsage], (noun, queue): (&str, &str)) -> String {
-        let known = self.known(users);
-        let knows_alike = self.users.values().any(|own| own.jobs_compared.is_some());
-        let said = self.of_alike(&known, noun, queue);
-        let said = said.or_else(|| self.of_medians(&known, noun, knows_alike));
-        let Some((verdict, mut items)) = said else { return String::new() };
+        let Some((verdict, mut items)) = self.judged(users, (noun, queue)) else {
+            return String::new();
+        };
+        items.extend(self.of_others(users, noun));
         items.extend(self.waiting.of_tasks());
         let waited = |own: &'_ OfUser| Some(own.wait_s_mean? * count_of(own.jobs_with_wait));
         let mut jobs: Vec<(&str, u64, f64)> = self
@@ -242,13 +241,26 @@ impl Waits {
             .filter_map(|own| Some((own.user.as_str(), own.jobs_with_wait, waited(own)?)))
             .collect();
         jobs.sort_by(|one, other| one.0.cmp(other.0));
-        items.extend(self.waiting.of_jobs(&jobs));
+        let jobs_known_for = self.known_for.as_ref().map(|[all, _]| all.as_str());
+        items.extend(self.waiting.of_jobs(&jobs, jobs_known_for));
         let items = items.iter().map(|item| format!("<li>{}.</li>\n", sentence(item)));
         format!(
             "<h2 id=\"waits\">Was it fair?</h2>\n<p class=\"answer\">{}.</p>\n<ul class=\"more\">\n{}</ul>\n",
             escape(&verdict),
             items.collect::<String>()
         )
+    }
+
+    /// The first sentence of [`Self::said`], and the users for whom it holds; `None` without waits.
+    pub(super) fn judged(
+        &self,
+        users: &[UserUsage],
+        (noun, queue): (&str, &str),
+    ) -> Option<(String, Vec<String>)> {
+        let known = self.known(users);
+        let knows_alike = self.users.values().any(|own| own.jobs_compared.is_some());
+        let said = self.of_alike(&known, noun, queue);
+        said.or_else(|| self.of_medians(&known, noun, knows_alike))
     }
 
     /// The users with enough use, each with its share.
@@ -319,7 +331,11 @@ impl Waits {
             None if known.iter().any(|(own, _)| own.has_enough() && own.waits_long()) => {
                 "It is not shown that anybody had to wait longer than others".to_owned()
             }
-            None => self.none_long(noun),
+            None => {
+                let medians = known.iter().filter(|(own, _)| own.has_enough());
+                let medians = medians.filter_map(|(own, _)| own.wait_s_median);
+                self.none_long(medians.fold(0.0, f64::max), noun)
+            }
         };
         let longest = late.unwrap_or(first);
         // Another user with less use may have waited even longer.
@@ -381,16 +397,46 @@ impl Waits {
         }
     }
 
-    /// A sentence that no user has a long median wait. It also says how many tasks waited
-    /// nevertheless.
-    fn none_long(&self, noun: &str) -> String {
+    /// A sentence that all medians are short, with the longest of them. It also says how many tasks
+    /// waited nevertheless.
+    fn none_long(&self, longest_s: f64, noun: &str) -> String {
         let queue = self.waiting.range().map_or_else(String::new, |range| format!(", but {range}"));
         format!(
-            "No user with {} of the {noun} or more and {} jobs or more has a median wait of {} or longer{queue}",
+            "By the waits of jobs, nobody was held back for long: with {} of the {noun} or more and {} jobs or more, \
+            no user has a median wait above {}{queue}",
             percent(Self::SHARE_MIN),
             Self::JOBS_MIN,
-            lasting(Self::LONG_S)
+            lasting(longest_s)
         )
+    }
+
+    /// How many users with too little use to be compared have more jobs that waited longer than
+    /// similar ones than the first of those compared, and which of them has most. `None` if there
+    /// are none.
+    fn of_others(&self, users: &[UserUsage], noun: &str) -> Option<String> {
+        let first = Self::compared(&self.known(users)).first()?.0;
+        let others = users.iter().filter_map(|user| {
+            let share = user.share.filter(|share| *share < Self::SHARE_MIN)?;
+            let own = self.users.get(&user.user)?;
+            Some((own.longer()?, own, share))
+        });
+        let mut others: Vec<Compared<'_>> = others.collect();
+        let all = others.len() as u64;
+        others.retain(|of| first < of.0);
+        let (longer, own, share) = others.iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
+        let count = others.len() as u64;
+        Some(format!(
+            "Of the {} with less of the {noun} and {} such jobs or more, {} waited longer than {} of similar jobs of \
+            others, most of all {} ({}, with {} of the {noun} and a median wait of {})",
+            counted(all, "user"),
+            Self::JOBS_MIN,
+            grouped(count),
+            percent(first),
+            short(user_name(&own.user)),
+            percent(*longer),
+            percent(*share),
+            own.wait_s_median.map_or_else(|| "unknown length".to_owned(), lasting),
+        ))
     }
 
     /// The users whose jobs waited longest and shortest in the median; `None` if all waited equally
@@ -419,7 +465,7 @@ impl Waits {
             )
         };
         let verdict = if longest.0 < Self::LONG_S {
-            self.none_long(noun)
+            self.none_long(longest.0, noun)
         } else if knows_alike {
             "Waits can hardly be compared: few users have jobs like those of others".to_owned()
         } else {
@@ -529,6 +575,7 @@ mod tests {
         let said = |first| {
             Waits::from_rows(rows(first), true, None).said(&users, NOUNS).replace("&nbsp;", " ")
         };
+        // User d has too little use to be compared, but is named as one who waited longer.
         assert_eq!(
             said((7200.0, 0.75)),
             "<h2 id=\"waits\">Was it fair?</h2>\n<p class=\"answer\">Waits were not even, and the log does not say who was \
@@ -538,7 +585,9 @@ mod tests {
             11 jobs are compared, and the median wait of all its jobs is 30 s.</li>\n<li>The two shares of a and b add up to about 100 %: \
             they may be one comparison seen from two sides, as when similar jobs in the same partition are mostly those of these \
             two.</li>\n<li>Similar jobs are in the same partition and of about the same size (such as 5 to 16 tasks or processors, or 17 to 64), and 50 % would be even. 2 users \
-            with 1.0 % of the CPU time or more and 10 such jobs or more are compared.</li>\n</ul>\n"
+            with 1.0 % of the CPU time or more and 10 such jobs or more are compared.</li>\n<li>Of the 1 user with less of the \
+            CPU time and 10 such jobs or more, 1 waited longer than 75.0 % of similar jobs of others, most of all d (100.0 %, with \
+            0.9 % of the CPU time and a median wait of 2.5 h).</li>\n</ul>\n"
         );
         assert!(
             said((7200.0, 0.74)).contains("not shown that anybody had to wait longer than others")
@@ -546,7 +595,7 @@ mod tests {
         let short = said((59.0, 0.9));
         assert!(
             short.contains(
-                "No user with 1.0 % of the CPU time or more and 10 jobs or more has a median wait of 60 s or longer.<"
+                "with 1.0 % of the CPU time or more and 10 jobs or more, no user has a median wait above 59 s.<"
             ),
             "{short}"
         );
@@ -602,7 +651,7 @@ mod tests {
             short
                 .said(&users, NOUNS)
                 .replace("&nbsp;", " ")
-                .contains("has a median wait of 60 s or longer.<")
+                .contains("no user has a median wait above 59 s.<")
         );
         assert_eq!(waits.said(&users[1..], NOUNS).replace("&nbsp;", " "), "");
         assert_eq!(Waits::default().said(&users, NOUNS).replace("&nbsp;", " "), "");

@@ -8,7 +8,7 @@ use crate::charts::{
     Bar, BarChart, Chart, HeatChart, HeatRow, Line, LineChart, Scale, Stroke, Tone,
 };
 use crate::digits;
-use crate::studies::load::arrivals::{ArrivalStudy, DAYS, TimeOfDay};
+use crate::studies::load::arrivals::{ArrivalStudy, DAYS, HourRow, TimeOfDay};
 
 /// The fewest hours of a log for a chart by hour of the week, and for daily patterns: two weeks.
 const HOURS_MIN: f64 = 336.0;
@@ -93,7 +93,7 @@ pub(super) fn hours(loaded: &Loaded) -> Option<Chart> {
         title: "When jobs are submitted".to_owned(),
         caption: format!(
             "{}{clock}. {} in the window{before}.{}",
-            busiest(&rows),
+            busiest(&arrivals.hours),
             digits::counted(arrivals.jobs, "job"),
             left_out(loaded)
         ),
@@ -105,16 +105,21 @@ pub(super) fn hours(loaded: &Loaded) -> Option<Chart> {
     }))
 }
 
-/// The hour with most submissions: `Most on Monday from 16 to 17 h: 1,440 jobs per hour. `.
-fn busiest(rows: &[HeatRow]) -> String {
-    let fields =
-        rows.iter().flat_map(|row| row.values.iter().zip(0_u32..).map(move |at| (row, at)));
-    let known = fields.filter_map(|(row, (value, hour))| Some(((*value)?, &row.name, hour)));
+/// The hour with most submissions: `Most on Monday from 16 to 17 h: 1,440 jobs per hour, the mean
+/// of 4 such hours. `.
+fn busiest(hours: &[HourRow]) -> String {
+    let known = hours.iter().filter_map(|own| Some((own.jobs_per_hour?, own)));
     let most = known.max_by(|one, other| one.0.total_cmp(&other.0));
-    most.filter(|most| 0.0 < most.0).map_or_else(String::new, |(jobs, day, hour)| {
+    most.filter(|most| 0.0 < most.0).map_or_else(String::new, |(jobs, own)| {
+        let mean = match own.hours.round() {
+            hours if hours < 2.0 => String::new(),
+            hours => format!(", the mean of {hours} such hours"),
+        };
         format!(
-            "Most on {day} from {hour} to {} h: {} jobs per hour. ",
-            hour + 1,
+            "Most on {} from {} to {} h: {} jobs per hour{mean}. ",
+            own.day,
+            own.hour,
+            own.hour + 1,
             digits::three_digits(jobs)
         )
     })

@@ -94,17 +94,19 @@ fn away_over_time(fleet: &Fleet) -> Chart {
     };
     let edges = (0..count).map(|idx| at.start_of(idx)).chain([at.end_of(count - 1)]);
     let most = most_away(&fleet.outages, fleet.end_us).map_or_else(String::new, |most| {
-        let most = digits::grouped(most.machines);
-        format!(", so that a short peak is lower: at most {most} were away at once")
+        format!(
+            "At most {} were away at once; each column is the mean of {}, in which a short peak is lower. ",
+            digits::grouped(most.machines),
+            digits::lasting(at.length_s(0))
+        )
     });
     Chart::Areas(AreaChart {
         title: "Machines that are away".to_owned(),
         caption: format!(
-            "The edges of the log make two things: machines that were away when it began are not known \
+            "{most}The edges of the log make two things: machines that were away when it began are not known \
             before they come back, so that the first days are too low; and the grey part grows towards the \
-            end, since fewer had the time to come back. Each column is the mean of {}{most}. {} of {} \
-            machines were away at least once, {} times in total; {} had not come back when the trace ended.",
-            digits::lasting(at.length_s(0)),
+            end, since fewer had the time to come back. {} of {} machines were away at least once, {} times in \
+            total; {} had not come back when the trace ended.",
             digits::grouped(fleet.machines_down),
             digits::grouped(fleet.machines),
             digits::grouped(fleet.outages.len() as u64),

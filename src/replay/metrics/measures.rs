@@ -35,6 +35,9 @@ pub struct Metrics {
     /// time say little about the policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settled_waiting_s: Option<Spread>,
+    /// The end of that first tenth, s; present with `settled_waiting_s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled_from_s: Option<f64>,
     /// Submit to end of finished tasks, s.
     pub task_response_s: Option<Spread>,
     /// First submit to last end of jobs whose tasks were all over, s.
@@ -146,8 +149,8 @@ pub fn measure_with_jobs(
         waits.filter_map(|(task, _)| fates.waiting_s(task)).collect()
     };
     let misses_waits = workload.has_wait != Column::Same(true);
-    let of_settled = || {
-        let from_us = settled_from_us(workload)?;
+    let settled_from_us = misses_waits.then(|| settled_from_us(workload)).flatten();
+    let of_settled = |from_us: i64| {
         let settled = tasks().zip(0..).filter(|&(_, task)| from_us < workload.arrival_us.get(task));
         Spread::of(settled.filter_map(|(task, _)| fates.waiting_s(task)).collect())
     };
@@ -157,7 +160,8 @@ pub fn measure_with_jobs(
         over,
         waiting_s: Spread::of(tasks().filter_map(|task| fates.waiting_s(task)).collect()),
         recorded_waiting_s: misses_waits.then(|| Spread::of(of_recorded())).flatten(),
-        settled_waiting_s: misses_waits.then(of_settled).flatten(),
+        settled_waiting_s: settled_from_us.and_then(of_settled),
+        settled_from_s: settled_from_us.map(micros_to_seconds),
         task_response_s: of_finished(&|task| fates.response_s(task)),
         job_response_s: Spread::of(jobs.iter().filter_map(|job| job.response_s).collect()),
         whole_job_response_s: (workload.is_cut != Column::Same(false)).then(of_whole).flatten(),
@@ -236,10 +240,11 @@ mod tests {
                 replay(&Plan::new(&cluster, &workload, &policy)).unwrap().journal.unwrap();
             let metrics = measure(&journal, &workload, &cluster, 1);
             assert_eq!(metrics.waiting_s.unwrap().mean, 6.25);
-            metrics.settled_waiting_s
+            (metrics.settled_waiting_s, metrics.settled_from_s)
         };
-        let later = settled(Column::Each(vec![false, false, true, true])).unwrap();
-        assert_eq!((later.count, later.mean, later.max), (2, 2.5, 5.0));
-        assert_eq!(settled(Column::Same(true)), None);
+        let (later, from_s) = settled(Column::Each(vec![false, false, true, true]));
+        let later = later.unwrap();
+        assert_eq!((later.count, later.mean, later.max, from_s), (2, 2.5, 5.0, Some(10.0)));
+        assert_eq!(settled(Column::Same(true)), (None, None));
     }
 }

@@ -4,7 +4,7 @@ use super::Told;
 use crate::answers::episodes::EpisodesAnswer;
 use crate::answers::load::{self, LoadAnswer, WholeFrom, averaged};
 use crate::answers::sentences::{Capacity, capital, percent};
-use crate::digits::{grouped, grouped_decimal, lasting, six_digits};
+use crate::digits::{grouped, grouped_decimal, lasting, six_digits, three_digits};
 use crate::results::envelope::Envelope;
 use crate::schema::Source;
 
@@ -92,13 +92,16 @@ fn of_capacity(answer: &LoadAnswer, capacity: Capacity) -> String {
     }
 }
 
-/// The largest number of waiting tasks, as a further clause. `None` if no wait is known, or if no
-/// task waited.
+/// The mean and the largest number of waiting tasks, as a further clause. `None` if no wait is
+/// known, or if no task waited.
+#[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 intervals")]
 fn longest_queue(answer: &LoadAnswer, interval: &str) -> Option<String> {
-    let waiting = answer.rows.iter().filter_map(|row| row.pending_tasks);
-    let most = waiting.reduce(f64::max).filter(|&most| 1.0 <= most)?;
-    let tasks = if most < 1.5 { "task" } else { "tasks" };
-    Some(format!("; at most {} {tasks} waited (mean per {interval})", grouped_decimal(most, 0)))
+    let waiting = || answer.rows.iter().filter_map(|row| row.pending_tasks);
+    let most = waiting().reduce(f64::max).filter(|&most| 1.0 <= most)?;
+    let mean = waiting().sum::<f64>() / waiting().count() as f64;
+    let [mean, most] = [mean, most]
+        .map(|tasks| if tasks < 0.5 { three_digits(tasks) } else { grouped_decimal(tasks, 0) });
+    Some(format!("; {mean} tasks waited on average, and at most {most} (mean per {interval})"))
 }
 
 /// The size of the jobs with the longest waits, as a further sentence. `None` if these waits are

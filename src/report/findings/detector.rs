@@ -35,12 +35,10 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
     let row = answer.rows.iter().find(|row| row.detector == *name)?;
     let score = row.scores.first()?;
     Some(Told::Shown(format!(
-        "{} would end jobs {} earlier{}{}{}{}. Copies of `{name}` that lose take {} of the slot time of all jobs{}. This is \
-        a dry run, in which a copy takes as long as the median sibling of its task. `{name}` finds {} of \
-        {stragglers}{}; {} of its flags on judged tasks are right{}{}{}",
-        verdict(name, (earlier, copy)),
-        percent(earlier),
-        of_at_most(answer, earlier),
+        "{}{}{}{}. Copies of `{name}` that lose take {} of the slot time of all jobs{}. This is \
+        a dry run, in which a copy takes as long as the median sibling of its task, and the time of jobs is the sum over \
+        all of them. `{name}` finds {} of {stragglers}{}; {} of its flags on judged tasks are right{}{}{}",
+        verdict(answer, name, (earlier, copy)),
         by_one_job(copy),
         won(copy),
         rivals(answer, (earlier, copy)),
@@ -58,18 +56,30 @@ pub(super) fn detector(stored: &Envelope) -> Option<Told> {
 /// A detector that ends jobs earlier by less than this share of their time is hardly worth using.
 const WORTH: f64 = 0.05;
 
-/// Whether a detector is worth using, as the start of a sentence.
-fn verdict(name: &str, (earlier, copy): (f64, &CopyRow)) -> String {
+/// Whether a detector is worth using, and how much earlier jobs end with its copies. If even the
+/// bound for detectors is low, the bound comes first, because it is the reason.
+fn verdict(answer: &DetectAnswer, name: &str, (earlier, copy): (f64, &CopyRow)) -> String {
     let is_of_one = copy.largest_earlier_share.is_some_and(|share| MOST <= share);
     // If few copies end first and one job has most of the gain, the gain may be luck.
     let is_luck = is_of_one && copy.won.saturating_mul(10) < copy.started;
-    match (earlier < WORTH || is_luck, is_of_one) {
-        (true, _) => {
-            format!("Hardly any: with `{name}`, the best, copies of the tasks that it flags")
-        }
-        (false, true) => format!("Perhaps `{name}`: copies of the tasks that it flags"),
-        (false, false) => format!("`{name}`: copies of the tasks that it flags"),
+    let bound = bound(answer).filter(|share| earlier <= *share);
+    let share = percent(earlier);
+    if let Some(low) = bound.filter(|share| *share < WORTH) {
+        return format!(
+            "Hardly any: even copies of all stragglers, if they were known, would end jobs only {} earlier; with \
+            `{name}`, the best detector, copies of the tasks that it flags would end them {share} earlier",
+            percent(low)
+        );
     }
+    let begin = match (earlier < WORTH || is_luck, is_of_one) {
+        (true, _) => format!("Hardly any: with `{name}`, the best,"),
+        (false, true) => format!("Perhaps `{name}`:"),
+        (false, false) => format!("`{name}`:"),
+    };
+    let bound = bound.map_or_else(String::new, |share| {
+        format!(" ({} with a detector that knows the stragglers)", percent(share))
+    });
+    format!("{begin} copies of the tasks that it flags would end jobs {share} earlier{bound}")
 }
 
 /// A job is mentioned if it has at least this share of the time that copies save.
@@ -87,15 +97,11 @@ fn rivals(answer: &DetectAnswer, best: (f64, &CopyRow)) -> String {
     cheaper(answer, best).map_or_else(String::new, |said| format!(". {said}"))
 }
 
-/// ` (4.8 % with a detector that knows the stragglers)`: the bound for detectors. Empty if the
-/// results lack this bound, or if it is lower than the gain: copies of other tasks may also save
-/// time.
-fn of_at_most(answer: &DetectAnswer, earlier: f64) -> String {
+/// The gain with a detector that knows the stragglers; `None` if the results lack it. It may be
+/// lower than the gain of a detector, since copies of other tasks also save time.
+fn bound(answer: &DetectAnswer) -> Option<f64> {
     let oracle = answer.copies.iter().find(|row| row.budget.is_none() && row.detector == "oracle");
-    let share = oracle.and_then(|row| row.earlier_share).filter(|share| earlier <= *share);
-    share.map_or_else(String::new, |share| {
-        format!(" ({} with a detector that knows the stragglers)", percent(share))
-    })
+    oracle.and_then(|row| row.earlier_share)
 }
 
 /// A detector saves nearly as much as the best one if it saves at least this share of it.
@@ -146,26 +152,27 @@ fn won(copy: &CopyRow) -> String {
 /// copies, but single jobs need many.
 fn limited(answer: &DetectAnswer, copy: &CopyRow) -> String {
     let own = answer.copies.iter().filter(|row| row.detector == copy.detector);
-    let known = own.filter_map(|row| Some((row.budget?, row.earlier_share?)));
-    let mut known: Vec<(f64, f64)> = known.collect();
+    let known = own.filter_map(|row| Some((row.budget?, row.earlier_share?, row)));
+    let mut known: Vec<(f64, f64, &CopyRow)> = known.collect();
     known.sort_by(|one, other| one.0.total_cmp(&other.0));
     let all = copy.earlier_share.unwrap_or(0.0);
-    if known.first().is_none_or(|(_, saved)| 0.9 * all <= *saved) {
+    if known.first().is_none_or(|(_, saved, _)| 0.9 * all <= *saved) {
         return String::new();
     }
-    let Some(&(tight, saved)) = known.iter().find(|(_, saved)| 0.5 * all <= *saved) else {
+    let Some(&(tight, saved, row)) = known.iter().find(|(_, saved, _)| 0.5 * all <= *saved) else {
         return String::new();
     };
-    let enough = known.iter().find(|(_, saved)| 0.999 * all <= *saved);
-    let enough = enough.filter(|(budget, _)| tight < *budget);
-    let enough = enough.map_or_else(String::new, |(budget, _)| {
+    let enough = known.iter().find(|(_, saved, _)| 0.999 * all <= *saved);
+    let enough = enough.filter(|(budget, ..)| tight < *budget);
+    let enough = enough.map_or_else(String::new, |(budget, ..)| {
         format!(", and from {} on the limit changes nothing", percent(*budget))
     });
     format!(
-        ". With a limit of {} of the slot time of each single job, `{}` still ends jobs {} earlier{enough}",
+        ". With a limit of {} of the slot time of each single job, `{}` still ends jobs {} earlier{}{enough}",
         percent(tight),
         copy.detector,
-        percent(saved)
+        percent(saved),
+        by_one_job(row)
     )
 }
 

@@ -4,7 +4,8 @@
 //! all jobs and on later ones, and on how few of them it could be tested. No rule is chosen here.
 
 use super::kill_saving::{
-    edge, evictions, net_bounds, over_all, over_all_in_short, plainly, with_doubt,
+    bounds_said, edge, evictions, net_bounds, over_all, over_all_in_short, plainly, saved_in_open,
+    with_doubt,
 };
 use super::{Told, of_one_job};
 use crate::answers::condition::{LIMITS, condition};
@@ -82,7 +83,7 @@ fn doubts(answer: &SweepAnswer, lead: &Choice, row: &SweepRow) -> Vec<String> {
         let untested = percent(1.0 - share);
         format!(
             "the rule chosen on earlier jobs, {rule}, is hardly tested: {untested} of what it saves is on jobs \
-            by which it was neither chosen nor tested, such as those that ran when it was chosen"
+            by which it was neither chosen nor tested"
         )
     });
     tested.into_iter().chain(evictions(answer, &lead.train.rule)).collect()
@@ -102,10 +103,12 @@ fn doubtful(
     let is_lead = (rule, Some(gentle.threshold)) == (&*lead.train.rule, lead.train.threshold);
     let candidate =
         if is_lead { "The rule chosen on earlier jobs" } else { "The gentlest candidate" };
-    let does = does(answer, gentle, within)?;
+    let bounds = bounds_said(gentle).map_or_else(String::new, |said| format!(", {said}"));
+    let does = does(answer, gentle, within, &bounds)?;
     let first = format!("{candidate} kills tasks {}: it {does}", plainly(rule, gentle.threshold));
     let mut rest =
         if is_lead { Vec::new() } else { why_gentlest(answer, selection, (rule, gentle)) };
+    rest.extend(depends_on(gentle).filter(|_| !is_lead));
     rest.extend(in_one_outcome(gentle));
     rest.extend(why_not(answer, gentle).filter(|_| !is_lead));
     rest.extend(doubts.iter().skip(1).map(|why| capital(why)));
@@ -133,6 +136,26 @@ fn doubtful(
     }
     Some(in_sentences(with_doubt(&first, doubts.first().map(String::as_str)), rest))
 }
+
+/// `One job makes up 25.5 % of what it saves; one finished job makes up 72.7 % of what it destroys;
+/// 30.1 % of what it saves is in jobs that still ran at the end`: what the saving of a setting
+/// depends on. `None` if no part is large.
+fn depends_on(row: &SweepRow) -> Option<String> {
+    let large = |share: Option<f64>| share.filter(|share| LARGE <= *share).map(percent);
+    let saved = large(row.largest_saved_in_all)
+        .map(|share| format!("one job makes up {share} of what it saves"));
+    let destroyed = row.destroyed_cpu_share.filter(|share| 0.0 < *share);
+    let destroyed = destroyed
+        .and_then(|_| large(row.largest_destroyed_share))
+        .map(|share| format!("one finished job makes up {share} of what it destroys"));
+    let open = large(saved_in_open(row))
+        .map(|share| format!("{share} of what it saves is in jobs that still ran at the end"));
+    let said = [saved, destroyed, open].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    (!said.is_empty()).then(|| capital(&said))
+}
+
+/// A part of a saving that is at least this large is mentioned.
+const LARGE: f64 = 0.1;
 
 /// Why a setting is the gentlest candidate. If so, also that it was not chosen on earlier jobs.
 fn why_gentlest(
@@ -208,7 +231,7 @@ fn confirmed(
         String::new()
     };
     let what = killing(answer, lead);
-    let first = format!("{price}{what} {}{gentler}", does(answer, row, within)?);
+    let first = format!("{price}{what} {}{gentler}", does(answer, row, within, "")?);
     let later = of_later(answer, selection, lead, "it");
     let mut rest = vec![format!("{}; {later}", how(selection, lead, ""))];
     if !is_best(selection, lead) {
@@ -230,8 +253,8 @@ fn confirmed(
 /// `saves a net 2,249 NCU-h (10.3 % of the CPU of jobs that did not finish), harms 179 of 12,231
 /// finished jobs (1.5 %) and destroys 120 NCU-h (14.5 % of the CPU of finished jobs), already
 /// deducted from the net`; `None` if these numbers are not known. The two shares have different
-/// totals, so both amounts are given.
-fn does(answer: &SweepAnswer, row: &SweepRow, within: &str) -> Option<String> {
+/// totals, so both amounts are given. `bounds` follow the share of the net saving.
+fn does(answer: &SweepAnswer, row: &SweepRow, within: &str, bounds: &str) -> Option<String> {
     let (net, harmed) = (row.net_share?, row.harmed_jobs?);
     let finished = counted(answer.finished_jobs_with_tasks?, "finished job");
     let share = row.harmed_jobs_share.filter(|_| 0 < harmed);
@@ -239,19 +262,19 @@ fn does(answer: &SweepAnswer, row: &SweepRow, within: &str) -> Option<String> {
     // The harm is known only for jobs with loaded tasks.
     let within = if within.is_empty() { String::new() } else { format!(" with tasks{within}") };
     let harms = format!("harms {} of {finished}{within}{share}", grouped(harmed));
-    let amount = |cpu: Option<f64>, share: f64, of: String| match cpu {
+    let amount = |cpu: Option<f64>, share: f64, of: &str| match cpu {
         Some(cpu) => format!("{} {} ({} of {of})", six_digits(cpu), answer.unit, percent(share)),
         None => format!("{} of {of}", percent(share)),
     };
     let and = match row.destroyed_cpu_share.filter(|share| 0.0 < *share) {
         Some(share) => {
-            let destroyed = amount(row.destroyed_cpu, share, "the CPU of finished jobs".to_owned());
+            let destroyed = amount(row.destroyed_cpu, share, "the CPU of finished jobs");
             format!(", {harms} and destroys {destroyed}, already deducted from the net")
         }
         None => format!(" and {harms}"),
     };
-    let of = format!("the {} of {}", answer.cpu_words(), lost_jobs(&answer.total_cpu));
-    Some(format!("saves a net {}{and}", amount(row.net_cpu, net, of)))
+    let of = format!("the {} of {}{bounds}", answer.cpu_words(), lost_jobs(&answer.total_cpu));
+    Some(format!("saves a net {}{and}", amount(row.net_cpu, net, &of)))
 }
 
 /// `; killing tasks after 30 min of dead time saves 9.7 %, harms 27 and destroys 16.5 %`. Empty if

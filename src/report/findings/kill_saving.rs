@@ -94,6 +94,12 @@ pub(super) fn net_bounds(row: &SweepRow) -> Option<(f64, f64)> {
     row.interval.as_ref()?.net_share
 }
 
+/// `95 % interval 6.2 % to 15.2 %`, of the net saving of a row.
+pub(super) fn bounds_said(row: &SweepRow) -> Option<String> {
+    let (low, high) = net_bounds(row)?;
+    Some(format!("95 % interval {} to {}", percent(low), percent(high)))
+}
+
 /// `2,249 processor-h, `: the net saving of a row; empty if it is not known.
 fn amount_of(answer: &SweepAnswer, row: &SweepRow) -> String {
     let said = |net| format!("{} {}, ", six_digits(net), answer.unit);
@@ -132,9 +138,7 @@ pub(super) fn over_all_in_short(answer: &SweepAnswer, row: &SweepRow) -> Option<
 
 fn saves(answer: &SweepAnswer, row: &SweepRow, parts: [&str; 3]) -> Option<String> {
     let [amount, of_all, rests_on] = parts;
-    let bounds = net_bounds(row).map_or_else(String::new, |(low, high)| {
-        format!(" (95 % interval {} to {})", percent(low), percent(high))
-    });
+    let bounds = bounds_said(row).map_or_else(String::new, |said| format!(" ({said})"));
     Some(format!(
         "saves a net {amount}{} of the {} of {}{bounds}{of_all}{rests_on}{}{}",
         percent(row.net_share?),
@@ -158,17 +162,25 @@ pub(super) fn rests_on(row: &SweepRow) -> String {
     }
 }
 
+/// The part of the CPU of jobs that did not finish in those that still ran at the end. `None` if it
+/// is nothing.
+fn share_of_open(amounts: &ByOutcome<f64>) -> Option<f64> {
+    let lost = amounts.iter().filter(|(outcome, _)| is_lost(outcome));
+    let all: f64 = lost.filter_map(|(_, amount)| amount).sum();
+    let open = amounts.get("running").filter(|open| 0.0 < *open)?;
+    Some(open / all)
+}
+
+/// The part of the saving in jobs that still ran at the end.
+pub(super) fn saved_in_open(row: &SweepRow) -> Option<f64> {
+    share_of_open(&row.saved_cpu)
+}
+
 /// The part of the saving in jobs that still ran at the end, and the part of these jobs in the CPU
 /// to which the saving is compared. Empty if nothing is saved in them.
 fn still_open(answer: &SweepAnswer, row: &SweepRow) -> String {
-    let share = |amounts: &ByOutcome<f64>| {
-        let lost = amounts.iter().filter(|(outcome, _)| is_lost(outcome));
-        let all: f64 = lost.filter_map(|(_, amount)| amount).sum();
-        let open = amounts.get("running").filter(|open| 0.0 < *open)?;
-        Some(percent(open / all))
-    };
-    let Some(saved) = share(&row.saved_cpu) else { return String::new() };
-    let belong = match share(&answer.total_cpu) {
+    let Some(saved) = saved_in_open(row).map(percent) else { return String::new() };
+    let belong = match share_of_open(&answer.total_cpu).map(percent) {
         Some(base) => format!(
             ", and {base} of the {} of {}, belong",
             answer.cpu_words(),

@@ -50,6 +50,7 @@ mod kill;
 mod kill_chosen;
 mod kill_saving;
 mod policy;
+mod policy_burst;
 mod policy_measures;
 #[cfg(test)]
 mod tests;

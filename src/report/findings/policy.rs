@@ -1,6 +1,7 @@
 //! Whether another policy would have done better: the values that improve and those that get worse.
 
 use super::Told;
+use super::policy_burst::in_one_burst;
 use super::policy_measures::{
     Change, FIRST, Measure, What, listed, listed_of, measures, settled_s, slowdown, wait_s,
 };
@@ -62,8 +63,15 @@ pub(super) fn policy(stored: &Envelope) -> Option<Told> {
     let pooled = if is_confined { None } else { pooled(answer) };
     let confined = confined.map_or_else(String::new, |said| format!(" ({said})"));
     let settled = settled(answer, pair, is_settled);
-    let rest =
-        [of_all_jobs(pair), pooled, settled, limited(answer, pair), even(pair), jobs(answer, best)];
+    let rest = [
+        lost_more(pair),
+        pooled,
+        settled,
+        in_one_burst(pair, is_settled),
+        limited(answer, pair),
+        even(pair),
+        jobs(answer, best),
+    ];
     let more = more + &rest.into_iter().flatten().collect::<String>();
     let record = recorded(answer).map(|said| format!(". {said}"));
     let weak = record.as_ref().map(|said| format!("{said}; {}", left_out(answer)));
@@ -149,6 +157,8 @@ fn compared(answer: &ReplayAnswer, pair: [&Replayed; 2], is_settled: bool) -> Co
         (None, Some(higher)) => format!("raises {higher}"),
         (None, None) => "changes nothing by more than 1 %".to_owned(),
     };
+    let in_all = risen(pair).map(|risen| format!("; {OF_ALL_JOBS}, it raises {risen}"));
+    let does = does + &in_all.unwrap_or_default();
     let mut further: Vec<String> =
         also.map(|also| format!("it also lowers {also}")).into_iter().collect();
     further.extend(list(&slower).map(|slower| format!("it also raises {slower}")));
@@ -247,7 +257,8 @@ fn limited(answer: &ReplayAnswer, [best, first]: [&Replayed; 2]) -> Option<Strin
     (0 < many && few.saturating_mul(2) <= many).then(|| {
         format!(
             ". At {} instants under {} and {} under {}, tasks waited beyond the depth of the policy although \
-            a machine had room: part of the difference may come from this limit",
+            a machine had room: part of the difference may come from this limit, and a replay with a larger depth \
+            would show how much",
             grouped(other),
             name_in(answer, &first.policy),
             grouped(own),
@@ -333,6 +344,9 @@ fn cut(answer: &ReplayAnswer) -> String {
     format!("; {who} of them have a task that is cut at the end of the window{apart}")
 }
 
+/// The jobs of [`risen`].
+const OF_ALL_JOBS: &str = "over all jobs, with those that the end of the window cuts";
+
 /// The responses over all jobs that rise under a policy, although they do not rise over the jobs
 /// that the end of the window does not cut. `None` if there are none.
 fn risen(pair: [&Replayed; 2]) -> Option<String> {
@@ -356,22 +370,14 @@ fn risen(pair: [&Replayed; 2]) -> Option<String> {
     listed(&rising.into_iter().flatten().collect::<Vec<String>>())
 }
 
-/// A further sentence about these responses, and the running time that may explain the rise.
-fn of_all_jobs(pair: [&Replayed; 2]) -> Option<String> {
-    let risen = risen(pair)?;
-    Some(format!(
-        ". Over all jobs, with those that the end of the window cuts, it raises {risen}{}",
-        lost_more(pair).unwrap_or_default()
-    ))
-}
-
 /// Lost running time may explain a rise of all responses if it is at least this part of the rise.
 const EXPLAINED: f64 = 0.5;
 
-/// A further sentence on a rise of all responses: more running time was lost with machines, which
+/// A further sentence if the responses over all jobs rise: more running time was lost with machines, which
 /// may explain the rise. Tasks on a machine that leaves start again.
 #[expect(clippy::cast_precision_loss, reason = "a count of jobs")]
 fn lost_more(pair: [&Replayed; 2]) -> Option<String> {
+    risen(pair)?;
     let [own, other] = pair.map(|row| row.metrics.job_response_s);
     let (own, other) = own.zip(other)?;
     let rise_s = own.mean * own.count as f64 - other.mean * other.count as f64;
@@ -380,7 +386,7 @@ fn lost_more(pair: [&Replayed; 2]) -> Option<String> {
         let [own, first] = lost_s.map(|lost_s| three_digits(lost_s / 3600.0));
         format!(
             ". More running time was lost with machines that left ({own} task-h instead of {first} task-h), which may \
-            explain that: it depends on which tasks ran there"
+            explain why responses over all jobs rise: it depends on which tasks ran there"
         )
     })
 }
