@@ -13,6 +13,7 @@ use super::links::PAGES_MAX;
 use super::text::escape;
 use crate::answers::fairness::{FairnessAnswer, FairnessSettings, shown_in};
 use crate::answers::labels::labels;
+use crate::answers::sentences::capital;
 use crate::charts::{
     Chart, DAYS_OF_SPAN, Line, LineChart, PanelChart, Scale, Stroke, Tone, svg_of,
 };
@@ -217,7 +218,7 @@ impl OfIndex {
             ..Line::steps(format!("median {kind}"), median, Tone::Vermilion)
         };
         let panel = LineChart {
-            title: self.title.clone(),
+            title: format!("{} ({})", capital(&self.name()), self.title),
             caption: String::new(),
             x_axis: DAYS_OF_SPAN.to_owned(),
             y_axis: format!("{}{unit}", self.name()),

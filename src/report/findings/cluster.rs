@@ -4,7 +4,7 @@ use super::Told;
 use crate::answers::episodes::EpisodesAnswer;
 use crate::answers::load::{self, LoadAnswer, WholeFrom, averaged};
 use crate::answers::sentences::{Capacity, capital, percent};
-use crate::digits::{grouped, grouped_decimal, lasting, six_digits, three_digits};
+use crate::digits::{grouped, grouped_decimal, lasting, six_digits};
 use crate::results::envelope::Envelope;
 use crate::schema::Source;
 
@@ -54,7 +54,7 @@ pub(super) fn load(stored: &Envelope) -> Option<Told> {
     };
     let of = of_capacity(answer, capacity);
     let interval = interval(answer.interval_s);
-    let queue = longest_queue(answer, &interval).unwrap_or_default();
+    let queue = longest_queue(answer, &interval, whole.is_none()).unwrap_or_default();
     // If the request had two levels, the mean is neither of them, so both levels follow.
     let levels = answer.level.as_ref().map_or_else(String::new, |level| {
         let lacks_open = answer.whole_from.as_ref().is_some_and(WholeFrom::lacks_open);
@@ -92,16 +92,29 @@ fn of_capacity(answer: &LoadAnswer, capacity: Capacity) -> String {
     }
 }
 
-/// The mean and the largest number of waiting tasks, as a further clause. `None` if no wait is
-/// known, or if no task waited.
+/// The mean and the largest number of waiting tasks, as a further clause, and what was requested at
+/// the time of the largest. No mean of a log that lacks earlier jobs. `None` if no wait is known,
+/// or if no task waited.
 #[expect(clippy::cast_precision_loss, reason = "a trace has far fewer than 2^53 intervals")]
-fn longest_queue(answer: &LoadAnswer, interval: &str) -> Option<String> {
-    let waiting = || answer.rows.iter().filter_map(|row| row.pending_tasks);
-    let most = waiting().reduce(f64::max).filter(|&most| 1.0 <= most)?;
-    let mean = waiting().sum::<f64>() / waiting().count() as f64;
-    let [mean, most] = [mean, most]
-        .map(|tasks| if tasks < 0.5 { three_digits(tasks) } else { grouped_decimal(tasks, 0) });
-    Some(format!("; {mean} tasks waited on average, and at most {most} (mean per {interval})"))
+fn longest_queue(answer: &LoadAnswer, interval: &str, is_whole: bool) -> Option<String> {
+    let known = || answer.rows.iter().filter_map(|row| Some((row.pending_tasks?, row)));
+    let (most, row) = known().max_by(|one, other| one.0.total_cmp(&other.0))?;
+    if most < 1.0 {
+        return None;
+    }
+    let mean = known().map(|(waiting, _)| waiting).sum::<f64>() / known().count() as f64;
+    let tasks = if most < 1.5 { "task" } else { "tasks" };
+    let most = grouped_decimal(most, 0);
+    let waited = if is_whole && 1.0 <= mean {
+        let mean = grouped_decimal(mean, 0);
+        format!("{mean} tasks waited on average and at most {most} (mean per {interval})")
+    } else {
+        format!("at most {most} {tasks} waited (mean per {interval})")
+    };
+    let then = row.cpu_allocated_share.map_or_else(String::new, |share| {
+        format!(", when running tasks requested {}", percent(share))
+    });
+    Some(format!("; {waited}{then}"))
 }
 
 /// The size of the jobs with the longest waits, as a further sentence. `None` if these waits are

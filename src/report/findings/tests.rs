@@ -886,6 +886,26 @@ fn a_log_that_lacks_running_jobs_ends_too_low() {
 }
 
 #[test]
+fn the_longest_queue_stands_beside_what_was_requested_then() {
+    let row =
+        |share: f64, waiting: f64| json!({"cpu_allocated_share": share, "pending_tasks": waiting});
+    let mut stored = json!({"answer": {"interval_s": 300.0, "rows": [row(0.9, 10.0), row(0.74, 1200.0), row(0.5, 2.0)],
+        "totals": {"cpu_allocated_of_capacity_share": 0.4}}});
+    let text = said(by(load, &stored));
+    let queue = "; 404 tasks waited on average and at most 1,200 (mean per five minutes), when running tasks requested \
+        74.0 %";
+    assert!(text.ends_with(queue), "{text}");
+    // The mean of a log that lacks earlier jobs would be too low.
+    stored["answer"]["whole_from"] =
+        json!({"from_s": 4e8, "when": "noon", "cpu_allocated_of_capacity_share": 0.6});
+    let text = said(by(load, &stored));
+    let queue = "; at most 1,200 tasks waited (mean per five minutes), when running tasks requested 74.0 %. ";
+    assert!(text.contains(queue) && !text.contains("404"), "{text}");
+    stored["answer"]["rows"] = json!([row(0.9, 0.4)]);
+    assert!(!said(by(load, &stored)).contains("waited"));
+}
+
+#[test]
 fn the_load_is_reported_on_average_and_at_its_fullest() {
     let row = |share: f64| json!({"cpu_allocated_share": share});
     let mut stored = json!({"answer": {"interval_s": 3600.0, "rows": [row(0.2), row(0.9), row(0.1)],
