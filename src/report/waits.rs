@@ -251,7 +251,7 @@ impl Waits {
         )
     }
 
-    /// The first sentence of [`Self::said`], and the users for whom it holds; `None` without waits.
+    /// The first sentence of [`Self::said`], and the sentences that explain it; `None` without waits.
     pub(super) fn judged(
         &self,
         users: &[UserUsage],
@@ -410,9 +410,8 @@ impl Waits {
         )
     }
 
-    /// How many users with too little use to be compared have more jobs that waited longer than
-    /// similar ones than the first of those compared, and which of them has most. `None` if there
-    /// are none.
+    /// A sentence about the users with too little use for a bar, if some of them waited longer than
+    /// similar jobs of others by more than every user with a bar: how many, and the first of them.
     fn of_others(&self, users: &[UserUsage], noun: &str) -> Option<String> {
         let first = Self::compared(&self.known(users)).first()?.0;
         let others = users.iter().filter_map(|user| {

@@ -37,7 +37,8 @@ pub enum OutcomeOf {
     #[default]
     Job,
     /// The last event of the task itself, unless a SUBMIT or SCHEDULE follows it. Only for values
-    /// [of tasks alone](super::samples::What::is_of_tasks_alone), with the outcomes of [`Classes::Terminal`].
+    /// [of tasks alone](super::samples::What::is_of_tasks_alone), with the outcomes of
+    /// [`Classes::Terminal`].
     Task,
 }
 

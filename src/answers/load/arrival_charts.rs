@@ -260,7 +260,7 @@ fn prominence(points: &[(f64, f64)], at: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{most_alike, prominence, too_short};
+    use super::{busiest, most_alike, prominence, too_short};
     use crate::studies::load::arrivals::{ArrivalStudy, HourRow, TimeOfDay};
 
     #[test]
@@ -338,5 +338,24 @@ mod tests {
             (0..).map(f64::from).zip([5.0, 1.0, 3.0, 2.0, 4.0, 0.0]).collect();
         assert_eq!(prominence(&line, 2), 1.0, "a higher peak is beyond the valley of 2");
         assert_eq!(prominence(&line, 4), 3.0, "the valley of 1 is on the way to 5");
+    }
+
+    #[test]
+    fn the_busiest_hour_is_a_mean_of_such_hours() {
+        let row = |hour: usize, hours: f64, jobs: u32| HourRow {
+            day: "Friday".to_owned(),
+            hour,
+            jobs: 0,
+            hours,
+            jobs_per_hour: (0.0 < hours).then(|| f64::from(jobs) / hours),
+        };
+        let mut hours = [row(15, 4.0, 6156), row(16, 4.0, 6160), row(17, 0.0, 0)];
+        assert_eq!(
+            busiest(&hours),
+            "Most on Friday from 16 to 17 h: 1,540 jobs per hour, the mean of 4 such hours. "
+        );
+        hours[1] = row(16, 1.0, 1540);
+        assert_eq!(busiest(&hours), "Most on Friday from 16 to 17 h: 1,540 jobs per hour. ");
+        assert_eq!(busiest(&[row(17, 0.0, 0), row(18, 4.0, 0)]), "");
     }
 }

@@ -373,8 +373,8 @@ fn risen(pair: [&Replayed; 2]) -> Option<String> {
 /// Lost running time may explain a rise of all responses if it is at least this part of the rise.
 const EXPLAINED: f64 = 0.5;
 
-/// A further sentence if the responses over all jobs rise: more running time was lost with machines, which
-/// may explain the rise. Tasks on a machine that leaves start again.
+/// A further sentence if the responses over all jobs rise: more running time was lost with
+/// machines, which may explain the rise. Tasks on a machine that leaves start again.
 #[expect(clippy::cast_precision_loss, reason = "a count of jobs")]
 fn lost_more(pair: [&Replayed; 2]) -> Option<String> {
     risen(pair)?;

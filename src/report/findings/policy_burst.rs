@@ -2,8 +2,8 @@
 
 use crate::answers::replay::Replayed;
 use crate::answers::sentences::percent;
-use crate::digits::lasting;
 use crate::replay::metrics::Sample;
+use crate::report::text::instant;
 
 /// The part of the difference that counts as nearly all of it.
 const NEARLY_ALL: f64 = 0.9;
@@ -28,8 +28,8 @@ pub(super) fn in_one_burst([best, first]: [&Replayed; 2], is_settled: bool) -> O
         format!(
             ". {} of the difference in the time that tasks wait lies between {} and {}",
             percent(part),
-            lasting(begin_s),
-            lasting(end_s)
+            instant(begin_s),
+            instant(end_s)
         )
     })
 }
@@ -115,9 +115,18 @@ mod tests {
         assert_eq!(
             in_one_burst([&pair[0], &pair[1]], true).as_deref(),
             Some(
-                ". 94.1 % of the difference in the time that tasks wait lies between 12 h and 14 h"
+                ". 94.1 % of the difference in the time that tasks wait lies between 0 d 12:00:00 and 0 d 14:00:00"
             )
         );
+        // In a log with dates, the times are dates.
+        let dated = pair.clone().map(|mut own| {
+            let begin_s = 1_483_228_800.0;
+            own.metrics.samples.iter_mut().for_each(|sample| sample.time_s += begin_s);
+            own.metrics.settled_from_s = Some(begin_s + 9000.0);
+            own
+        });
+        let said = in_one_burst([&dated[0], &dated[1]], true).unwrap();
+        assert!(said.contains("between 2017-01-01 12:00:00 and 2017-01-01 14:00:00"), "{said}");
         assert_eq!(in_one_burst([&pair[1], &pair[0]], true), None, "waits more");
         let other = policy(&[0.0; 3], None);
         assert_eq!(in_one_burst([&pair[0], &other], false), None, "other times");

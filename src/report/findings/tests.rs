@@ -394,6 +394,31 @@ fn a_doubtful_rule_is_not_recommended() {
     }
 }
 
+/// The candidate is found in hindsight, so the reader needs its interval, and what it depends on.
+#[test]
+fn a_candidate_has_its_interval_and_what_it_depends_on() {
+    let mut swept = a_doubtful_sweep();
+    let row = &mut swept["answer"]["rules"][1]["rows"][4];
+    row["interval"] = json!({"net_share_low": 0.035, "net_share_high": 0.107});
+    row["largest_saved_in_all"] = json!(0.255);
+    row["largest_destroyed_share"] = json!(0.727);
+    row["saved_cpu"] = json!({"killed": 70.0, "running": 30.0, "finished": 900.0});
+    let text = said(by(kill, &swept));
+    let net = "saves a net 8.0 % of the requested CPU of jobs that did not finish, 95 % interval 3.5 % to 10.7 %, harms 1";
+    assert!(text.contains(net), "{text}");
+    let depends = ". One job makes up 25.5 % of what it saves; one finished job makes up 72.7 % of what it destroys; \
+        30.0 % of what it saves is in jobs that still ran at the end. ";
+    assert!(text.contains(depends), "{text}");
+    // Small parts are not named, and nothing is destroyed by one job if nothing is destroyed.
+    let row = &mut swept["answer"]["rules"][1]["rows"][4];
+    row["largest_saved_in_all"] = json!(0.09);
+    row["saved_cpu"] = json!({"killed": 91.0, "running": 9.0});
+    row["destroyed_cpu_share"] = json!(0.0);
+    let text = said(by(kill, &swept));
+    assert!(!text.contains("what it saves;") && !text.contains("finished job makes up"), "{text}");
+    assert!(!text.contains("% of what it saves is in jobs"), "{text}");
+}
+
 #[test]
 fn what_a_gentler_rule_destroys_is_in_the_first_sentence() {
     let mut swept = a_doubtful_sweep();
