@@ -198,3 +198,36 @@ fn inputs(results: &[Stored]) -> String {
     let caption = format!("Tables that were read ({})", clock(latest));
     html::table(&caption, &header.map(str::to_owned), &rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answers::load;
+    use crate::results::envelope::Envelope;
+
+    #[test]
+    fn fairness_has_its_verdict_on_the_first_page() {
+        let of = |name: &str, answer: Value| {
+            let name = name.to_owned();
+            Stored::of(Envelope { name, answer, ..Envelope::default() })
+        };
+        let used = |user: &str| json!({"user": user, "share": 0.5, "cpu_s": 50.0});
+        let waited = |user: &str, wait_s: f64| json!({"user": user, "jobs": 20, "jobs_with_wait": 20, "wait_s_median": wait_s});
+        let results = [
+            of(fairness::KIND.name, json!({"by": "user", "users": [used("a"), used("b")]})),
+            of(load::KIND.name, json!({"rows": [], "users": [waited("a", 4.0), waited("b", 2.0)]})),
+        ];
+        let topic = list::topics()[0];
+        let said = |result: &str, results: &[Stored]| {
+            let one = Other { sentence: String::new(), result: result.to_owned(), topic };
+            was_fair(&one, results).replace("&nbsp;", " ")
+        };
+        assert_eq!(
+            said(fairness::KIND.name, &results),
+            " By the waits of jobs, nobody was held back for long: with 1.0 % of the CPU time or more and 10 \
+            jobs or more, no user has a median wait above 4 s."
+        );
+        assert_eq!(said(fairness::KIND.name, &results[..1]), "", "no waits");
+        assert_eq!(said(load::KIND.name, &results), "", "another page");
+    }
+}
